@@ -4,7 +4,7 @@ import { systemClock, timestamp } from '../src/core/clock.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Transaction } from '../src/database/database.ts'
 import { openDatabase } from '../src/database/open.ts'
-import { effectiveAccess } from '../src/effective-access/effective-access.ts'
+import { accessOfHolders } from '../src/effective-access/effective-access.ts'
 import { placeOf } from '../src/effective-access/places.ts'
 import { findSubject } from '../src/effective-access/subjects.ts'
 import { insertMembership } from '../src/organization-memberships/membership-store.ts'
@@ -129,7 +129,7 @@ async function measure(bench: Bench) {
           const subject = await findSubject(tx, organizationId, { user: member.id }, caller)
           if (subject === undefined) throw new Error('the member is missing')
           const about = { holder: await subject.holder(tx), organization, inForce: inForceOf(config) }
-          const found = await effectiveAccess(tx, about, places)
+          const found = await accessOfHolders(tx, [about.holder], about, places)
           const time = performance.now() - start
           if (found.length !== WORKSPACES || found.some(({ sources }) => sources.length < 3)) {
             throw new Error(`${found.length} were found, or not all of what adds up`)

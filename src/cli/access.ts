@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import type { Transaction } from '../database/database.ts'
-import { effectiveAccess, effectiveAccessOn } from '../effective-access/effective-access.ts'
+import { accessOfHolders, effectiveAccessOn } from '../effective-access/effective-access.ts'
 import {
   effectiveAccessFragment,
   type EffectiveAccess,
@@ -70,14 +70,15 @@ async function byTeamId(
 
 async function onAllWorkspaces(
   tx: Transaction,
-  about: Parameters<typeof effectiveAccess>[1] & { organization: OrganizationRow },
+  about: Parameters<typeof effectiveAccessOn>[1] & { organization: OrganizationRow },
 ): Promise<EffectiveAccess[]> {
   const found: EffectiveAccess[] = []
   for (let number = 1; ; number += 1) {
     const page = { number, size: WORKSPACES_AT_ONCE }
     const { workspaces } = await listVisibleWorkspaces(tx, about.organization.id, 'everything', {}, page)
     if (workspaces.length === 0) return found
-    for (const one of await effectiveAccess(tx, about, workspaces.map(placeOf))) found.push(one)
+    for (const one of await accessOfHolders(tx, [about.holder], about, workspaces.map(placeOf)))
+      found.push(one)
   }
 }
 

@@ -13,7 +13,7 @@ import { organizationPlace } from '../organizations/organization-place.ts'
 import { findOrganizationByName, type OrganizationRow } from '../organizations/organization-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { noWorkspace } from '../workspaces/workspaces.ts'
-import { effectiveAccess, effectiveAccessOn, refuseTooManyNamed } from './effective-access.ts'
+import { accessOfHolders, effectiveAccessOn, refuseTooManyNamed } from './effective-access.ts'
 import { effectiveAccessFragment } from './effective-access-document.ts'
 import { findPlace, placeOf, type NamedPlace, type PlaceAddress } from './places.ts'
 import { findSubject, type SubjectAddress } from './subjects.ts'
@@ -113,7 +113,7 @@ export const effectiveAccessRoutes: readonly Route[] = [
       const [place] = places
       const found =
         resource.place === undefined || place === undefined
-          ? await effectiveAccess(tx, about, places)
+          ? await accessOfHolders(tx, [about.holder], about, places)
           : await effectiveAccessOn(tx, about, place)
       refuseTooManyNamed(found)
       return listDocument(found.map(effectiveAccessFragment), paging(total))

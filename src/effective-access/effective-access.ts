@@ -46,22 +46,13 @@ export async function accessOfHolders(
   })
 }
 
-/** The same for one user or team. */
-export function effectiveAccess(
-  tx: Transaction,
-  about: Rules & { readonly holder: Holder },
-  places: readonly NamedPlace[],
-): Promise<EffectiveAccess[]> {
-  return accessOfHolders(tx, [about.holder], about, places)
-}
-
-/** The access to one place, with what would permit the actions that are missing. */
+/** The access of one user or team to one place, with what would permit the actions that are missing. */
 export async function effectiveAccessOn(
   tx: Transaction,
-  about: Parameters<typeof effectiveAccess>[1],
+  about: Rules & { readonly holder: Holder },
   place: NamedPlace,
 ): Promise<EffectiveAccess[]> {
-  const found = await effectiveAccess(tx, about, [place])
+  const found = await accessOfHolders(tx, [about.holder], about, [place])
   const project = await findProject(tx, place.projectId)
   const names = new Map([[place.projectId, project?.name]]).set(place.id, place.name)
   const nameOf = (id: string) => names.get(id)
