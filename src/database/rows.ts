@@ -21,6 +21,21 @@ export function rowById<T extends TableWithId>(table: T) {
   return (tx: Transaction, id: string) => tx.first(query, { id })
 }
 
+/** Makes the function that finds a row by its name in an organization. */
+export function rowByName<T extends 'projects' | 'workspaces'>(table: T) {
+  const name: string = table
+  const query = prepared<{ organizationId: string; name: string }>()((db, param) =>
+    unchecked(db)
+      .selectFrom(name)
+      .where('organization_id', '=', param('organizationId'))
+      .where('name', '=', param('name'))
+      .selectAll()
+      .$castTo<Row<T>>(),
+  )
+  return (tx: Transaction, organizationId: string, named: string) =>
+    tx.first(query, { organizationId, name: named })
+}
+
 /** Makes the function that inserts a row. It returns undefined if another row has the same values in these columns. */
 export function insertUnlessTaken<T extends TableWithId>(table: T, ...columns: (keyof Tables[T] & string)[]) {
   const name: string = table

@@ -7,9 +7,8 @@ import {
 } from '../access/granted-places-store.ts'
 import { countOf, pageOf } from '../database/pages.ts'
 import type { Transaction } from '../database/database.ts'
-import { insertUnlessTaken, rowById, updateUnlessTaken } from '../database/rows.ts'
+import { insertUnlessTaken, rowById, rowByName, updateUnlessTaken } from '../database/rows.ts'
 import { holdsText } from '../database/portable.ts'
-import { prepared } from '../database/prepared.ts'
 import { deleteInSlices } from '../database/slices.ts'
 import type { ProjectTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -22,21 +21,7 @@ export const insertProject = insertUnlessTaken('projects', 'organization_id', 'n
 
 export const findProject = rowById('projects')
 
-const byName = prepared<{ organizationId: string; name: string }>()((db, param) =>
-  db
-    .selectFrom('projects')
-    .where('organization_id', '=', param('organizationId'))
-    .where('name', '=', param('name'))
-    .selectAll(),
-)
-
-export function findProjectByName(
-  tx: Transaction,
-  organizationId: string,
-  name: string,
-): Promise<ProjectRow | undefined> {
-  return tx.first(byName, { organizationId, name })
-}
+export const findProjectByName = rowByName('projects')
 
 /** Returns undefined if another project has the new name. The caller must then end the transaction. */
 export const updateProject = updateUnlessTaken('projects')

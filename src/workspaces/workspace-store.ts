@@ -1,30 +1,15 @@
 import { sql, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { insertUnlessTaken, rowById, updateUnlessTaken } from '../database/rows.ts'
+import { insertUnlessTaken, rowById, rowByName, updateUnlessTaken } from '../database/rows.ts'
 import { filterOnly } from '../database/portable.ts'
-import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
 import type { WorkspaceTable } from '../database/tables.ts'
 
 export type WorkspaceRow = Selectable<WorkspaceTable>
 
-const byName = prepared<{ organizationId: string; name: string }>()((db, param) =>
-  db
-    .selectFrom('workspaces')
-    .where('organization_id', '=', param('organizationId'))
-    .where('name', '=', param('name'))
-    .selectAll(),
-)
-
 export const findWorkspace = rowById('workspaces')
 
-export function findWorkspaceByName(
-  tx: Transaction,
-  organizationId: string,
-  name: string,
-): Promise<WorkspaceRow | undefined> {
-  return tx.first(byName, { organizationId, name })
-}
+export const findWorkspaceByName = rowByName('workspaces')
 
 /** Returns undefined if the organization already has a workspace of this name. */
 export const insertWorkspace = insertUnlessTaken('workspaces', 'organization_id', 'name')
