@@ -2,7 +2,7 @@ import { isPermitted } from '../access/decide.ts'
 import type { Fragment } from '../jsonapi/document.ts'
 import { checkIncluded } from '../jsonapi/included.ts'
 import { joined } from '../jsonapi/later-parts.ts'
-import type { IncludingViewer } from '../outputs/included-outputs.ts'
+import { resourcesLater, type IncludingViewer } from '../outputs/included-outputs.ts'
 import { teamFragments, teamsInTurns } from '../teams/team-document.ts'
 import { wholeTeam } from '../teams/team-fields.ts'
 import { findTeams } from '../teams/team-store.ts'
@@ -64,7 +64,7 @@ async function includedTeams(
   context: IncludingViewer,
   memberships: readonly MembershipRow[],
 ): Promise<Fragment[]> {
-  const { tx, later, reveal } = context
+  const { tx, later } = context
   const { organization_id: id = '', organization_name: name = '' } = memberships[0] ?? {}
   const teams = (await teamsAtOnce(context, memberships))?.map(({ team }) => team)
   const seen = teams && [...new Set(seenTeams(teams, context).map(({ id }) => id))]
@@ -72,15 +72,5 @@ async function includedTeams(
     return teamFragments(context, await findTeams(tx, id, seen), wholeTeam, { name })
   }
   const find = () => seenTeamIds(context, memberships, (count) => checkIncluded(memberships.length, count))
-  let ids: string[] | undefined
-  reveal?.(async () => {
-    ids = await find()
-    return undefined
-  })
-  return [
-    later.addResources(async function* () {
-      ids ??= await find()
-      yield* joined(teamsInTurns(context, { id, name }, ids, wholeTeam))
-    }),
-  ]
+  return [resourcesLater(context, find, (ids) => joined(teamsInTurns(context, { id, name }, ids, wholeTeam)))]
 }

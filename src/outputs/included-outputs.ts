@@ -3,7 +3,7 @@ import { ownTurn } from '../core/turns.ts'
 import type { Reveal } from '../http/read-route.ts'
 import type { Viewer } from '../http/route.ts'
 import type { Fragment, Identifier } from '../jsonapi/document.ts'
-import type { LaterParts } from '../jsonapi/later-parts.ts'
+import type { LaterParts, Piece } from '../jsonapi/later-parts.ts'
 import { outputFragment, type OutputShape } from './output-document.ts'
 import { outputId } from './output-ids.ts'
 import { outputPieces } from './output-pieces.ts'
@@ -22,6 +22,25 @@ export function isMadeAtOnce(
   later: LaterParts,
 ): boolean {
   return count === 0 || (format !== null && later.hasRoomFor(count, size))
+}
+
+/**
+ * Resources that are made while the answer is sent. With `reveal`, what they are made of is found before anything is sent, so
+ * that `find` may still refuse the request.
+ */
+export function resourcesLater<Found>(
+  { later, reveal }: IncludingViewer,
+  find: () => Promise<Found>,
+  make: (found: Found) => AsyncIterable<Piece>,
+): Fragment {
+  let found: Found | undefined
+  reveal?.(async () => {
+    found = await find()
+    return undefined
+  })
+  return later.addResources(async function* () {
+    yield* make((found ??= await find()))
+  })
 }
 
 /** A viewer whose answer may add parts later. With `reveal` it may also show sensitive values. */

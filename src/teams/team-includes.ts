@@ -8,7 +8,7 @@ import { joined, type Piece } from '../jsonapi/later-parts.ts'
 import { membershipFragments } from '../organization-memberships/membership-includes.ts'
 import { membershipPieces } from '../organization-memberships/membership-pieces.ts'
 import { findMemberships } from '../organization-memberships/membership-store.ts'
-import type { IncludingViewer } from '../outputs/included-outputs.ts'
+import { resourcesLater, type IncludingViewer } from '../outputs/included-outputs.ts'
 import { userFragment } from '../users/user-document.ts'
 import { findUsers } from '../users/user-store.ts'
 import { shownMembers } from './team-document.ts'
@@ -37,7 +37,7 @@ export async function includedWithTeams(
   include: Includes,
 ): Promise<Fragment[] | undefined> {
   if (include.size === 0) return undefined
-  const { tx, actor, deps, later, reveal } = context
+  const { tx, actor, deps, later } = context
   const members = await membersAtOnce(context, teams)
   if (members !== undefined && later.hasRoomFor(members.length * include.size, 0)) {
     const { userIds, membershipIds } = idsOf(members, include, deps)
@@ -46,16 +46,8 @@ export async function includedWithTeams(
     const included = users.map((user) => userFragment(user, actor))
     return [...included, ...(await membershipFragments(context, memberships))]
   }
-  let found: TeamMember[] | undefined
-  reveal?.(async () => {
-    found = await membersOf(deps, teams)
-    return undefined
-  })
-  return [
-    later.addResources(async function* () {
-      yield* joined(resourcesOf(context, (found ??= await membersOf(deps, teams)), include))
-    }),
-  ]
+  const find = () => membersOf(deps, teams)
+  return [resourcesLater(context, find, (found) => joined(resourcesOf(context, found, include)))]
 }
 
 /** Undefined if the answer has no room for so many. */
