@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
-import { refusalAttributes } from '../refusals/refusal-document.ts'
+import { refusalResource } from '../refusals/refusal-document.ts'
 import { findRefusal, namesIn, type RefusalRow } from '../refusals/refusal-store.ts'
 import { grantsOf, nameOfCaller, sentencesOf } from '../refusals/refusal-text.ts'
 import { FLUSH_EVERY_MS } from '../refusals/refusals.ts'
@@ -21,7 +21,7 @@ export async function explain(config: Config, requestId: string, asJson: boolean
   const { row, nameOf } = found
   if (asJson) {
     printJson({
-      ...refusalAttributes(row, { namesOutsiders: true, nameOf }),
+      ...refusalResource(row, { namesOutsiders: true, nameOf }).attributes,
       organization: row.organization_name,
     })
     return

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { closedObject, nullable, relationMaybe, resourceType, timeSchema } from '../jsonapi/description.ts'
-import { fragment, type Fragment, type Resource } from '../jsonapi/document.ts'
+import type { Resource } from '../jsonapi/document.ts'
 import type { RefusalRow } from './refusal-store.ts'
 import { grantedBySchema, shownGrantedBy } from './granted-by-document.ts'
 import {
@@ -60,14 +60,6 @@ export const refusalDescription = refusals.description
 /** What a reader may learn. Only site administrators see the name of an outsider. */
 type RefusalSight = { readonly namesOutsiders: boolean; readonly nameOf: NameOf }
 
-function refusalResource(row: RefusalRow, { namesOutsiders, nameOf }: RefusalSight): Resource {
+export function refusalResource(row: RefusalRow, { namesOutsiders, nameOf }: RefusalSight): Resource {
   return refusals.resource({ row, isNamed: row.is_inside === 1 || namesOutsiders, nameOf })
-}
-
-export function refusalAttributes(row: RefusalRow, sight: RefusalSight): Record<string, unknown> {
-  return refusalResource(row, sight).attributes
-}
-
-export function refusalFragment(row: RefusalRow, sight: RefusalSight): Fragment {
-  return fragment(refusalResource(row, sight))
 }

@@ -2,11 +2,11 @@ import { isPermitted } from '../access/decide.ts'
 import { list, type Listing } from '../http/read-route.ts'
 import type { Loaded, Route } from '../http/route.ts'
 import { sitePlace } from '../http/site-place.ts'
-import { listDocument } from '../jsonapi/document.ts'
+import { fragment, listDocument } from '../jsonapi/document.ts'
 import { text } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import { ownersTeam } from '../team-access/shown-teams-store.ts'
-import { refusalFragment } from './refusal-document.ts'
+import { refusalResource } from './refusal-document.ts'
 import { listRefusals, namesIn } from './refusal-store.ts'
 import { grantsOf } from './refusal-text.ts'
 
@@ -36,7 +36,7 @@ async function refusalsDocument(context: Listing<unknown, Loaded, typeof query>)
   )
   const nameOf = seesAll ? await namesIn(tx, rows.flatMap(grantsOf)) : () => undefined
   const sight = { namesOutsiders: findsOutsiders, nameOf }
-  const fragments = rows.map((row) => refusalFragment(row, sight))
+  const fragments = rows.map((row) => fragment(refusalResource(row, sight)))
   return listDocument(fragments, paging(total))
 }
 
