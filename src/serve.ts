@@ -45,7 +45,7 @@ async function serveAsFirst(config: Config, log: Logger): Promise<void> {
   if (isSqlite) await prepared.database.write(releaseLeases)
   for (const line of warnings(prepared, process.env)) console.error(`purser: ${line}`)
   const serving = await (config.workers > 1 ? serveByWorkers : serveHere)(prepared, log)
-  stopOnSignals(serving, config, () => lock?.release())
+  stopOnSignals(serving, config, () => lock?.close())
   const { metricsListen } = config
   const measured = metricsListen === undefined ? [] : [await serveMetrics(metricsListen, serving.measure())]
   console.log([...welcome(prepared, serving.port), ...measured].join('\n'))

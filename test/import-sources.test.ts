@@ -6,7 +6,7 @@ import { Progress } from '../src/import/progress.ts'
 import { OperatorError } from '../src/core/operator-error.ts'
 import { Unreadable } from '../src/import/records.ts'
 import { SourceClient } from '../src/import/source-client.ts'
-import { withSpool } from '../src/import/spool.ts'
+import { Spool } from '../src/import/spool.ts'
 import { readList } from '../src/import/source-lists.ts'
 import { sourceOf } from './support/import-sources.ts'
 import { importInto } from './support/import-world.ts'
@@ -232,19 +232,18 @@ describe('a source that is not to be trusted', () => {
       for (let sent = 0; sent < 5; sent += 1) response.write(block)
       response.end('its end')
     })
-    await withSpool(async (spool) => {
-      await clientOf(address).content('/state', 100 * block.length, spool)
-      expect(readdirSync(folder)).toEqual([])
-      const whole = Buffer.concat([block, block, block, block, block, Buffer.from('its end')])
-      expect(Buffer.concat([...spool.chunks()]).equals(whole)).toBe(true)
-      expect([spool.size, spool.md5]).toEqual([whole.length, md5Of(whole)])
-      expect(spool.head.equals(whole.subarray(0, spool.head.length))).toBe(true)
-      // Read the files like another process of this machine could.
-      const files = existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd') : []
-      const stored = files.map((name) => `/proc/self/fd/${name}`).filter((name) => isGone(name, folder))
-      for (const name of stored) expect(readFileSync(name).includes('a state in clear')).toBe(false)
-      expect(stored).toHaveLength(files.length === 0 ? 0 : 1)
-    })
+    using spool = new Spool()
+    await clientOf(address).content('/state', 100 * block.length, spool)
+    expect(readdirSync(folder)).toEqual([])
+    const whole = Buffer.concat([block, block, block, block, block, Buffer.from('its end')])
+    expect(Buffer.concat([...spool.chunks()]).equals(whole)).toBe(true)
+    expect([spool.size, spool.md5]).toEqual([whole.length, md5Of(whole)])
+    expect(spool.head.equals(whole.subarray(0, spool.head.length))).toBe(true)
+    // Read the files like another process of this machine could.
+    const files = existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd') : []
+    const stored = files.map((name) => `/proc/self/fd/${name}`).filter((name) => isGone(name, folder))
+    for (const name of stored) expect(readFileSync(name).includes('a state in clear')).toBe(false)
+    expect(stored).toHaveLength(files.length === 0 ? 0 : 1)
   })
 
   test('a body has an end, whatever its head says', async () => {

@@ -43,20 +43,16 @@ export async function restore(config: Config, file: string, givenKey: Buffer | u
   const { key, isNew } = keyFor(config, header.key, givenKey)
   const isSqlite = config.databaseUrl === undefined
   if (isSqlite) makeDataFolder(config.data)
-  const lock = isSqlite ? lockDataFolder(config.data) : undefined
-  try {
-    return await withOpened(config, async (open) => {
-      await refuseUnfit(open, config)
-      const rows = await restoreBackup(open, file, header, async (tx) => {
-        // Written before the commit: without the key nobody could read the restored data.
-        if (isNew) writeSecretKey(secretKeyFile(config.data), key)
-        await audit(tx, config, 'database.restore', file)
-      })
-      return { rows, at: header.at }
+  using _ = isSqlite ? lockDataFolder(config.data) : undefined
+  return await withOpened(config, async (open) => {
+    await refuseUnfit(open, config)
+    const rows = await restoreBackup(open, file, header, async (tx) => {
+      // Written before the commit: without the key nobody could read the restored data.
+      if (isNew) writeSecretKey(secretKeyFile(config.data), key)
+      await audit(tx, config, 'database.restore', file)
     })
-  } finally {
-    lock?.release()
-  }
+    return { rows, at: header.at }
+  })
 }
 
 export function readKeyFile(file: string): Buffer {

@@ -75,19 +75,11 @@ export async function exportTo(config: Config, folder: string, flags: CopyingFla
           throw new OperatorError('--from must be an address such as https://tfe.example.com')
         return runExport(folder, new HttpSource(await sourceClient(from, flags, signal)), options)
       }
-      const own = await openOwnServer(config, { as })
-      try {
-        for (const name of organizations) await own.database.read((tx) => organizationNamed(tx, name))
-        const client = new SourceClient({
-          from: own.address,
-          token: own.token,
-          isInsecureAllowed: false,
-          signal,
-        })
-        return await runExport(folder, new HttpSource(client, config.publicUrl ?? 'a Purser'), options)
-      } finally {
-        await own.close()
-      }
+      await using own = await openOwnServer(config, { as })
+      for (const name of organizations) await own.database.read((tx) => organizationNamed(tx, name))
+      const { address, token } = own
+      const client = new SourceClient({ from: address, token, isInsecureAllowed: false, signal })
+      return await runExport(folder, new HttpSource(client, config.publicUrl ?? 'a Purser'), options)
     },
     `${folder} is not a complete export. Run the same command again: it begins anew in this folder`,
     flags,

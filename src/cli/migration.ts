@@ -23,11 +23,7 @@ export async function migrateDatabase(config: Config): Promise<Migrated> {
       checkFingerprint(noted, findSecretKey(config), config.data)
       return { migrated: [], indexes: [] }
     }
-    const lock = isSqlite ? lockDataFolder(config.data) : undefined
-    try {
-      return await bringUpToDate(open, config, note)
-    } finally {
-      lock?.release()
-    }
+    using _ = isSqlite ? lockDataFolder(config.data) : undefined
+    return await bringUpToDate(open, config, note)
   })
 }

@@ -43,7 +43,7 @@ async function moveFrom(
 ): Promise<MovedTable[]> {
   const file = sqliteFile(config.data)
   // No server may write the source meanwhile.
-  const lock = lockDataFolder(config.data)
+  using _ = lockDataFolder(config.data)
   const event = { action: 'database.move', resourceType: 'databases', resourceId: file }
   const moveInto = async (open: OpenDatabase) => {
     await refuseUnfit(open, target)
@@ -55,11 +55,7 @@ async function moveFrom(
       finish: (tx) => auditOperator(tx, config, [event]),
     })
   }
-  try {
-    return await withOpened(target, moveInto, { connections: 1 })
-  } finally {
-    lock.release()
-  }
+  return await withOpened(target, moveInto, { connections: 1 })
 }
 
 /** The settings of the source: a data folder, whatever database a server of this environment would use. */

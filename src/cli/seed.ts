@@ -83,16 +83,9 @@ async function peopleThere(tx: Transaction): Promise<Set<string>> {
 async function prepareForSeed(config: Config): Promise<void> {
   const isNew = config.databaseUrl === undefined && !existsSync(sqliteFile(config.data))
   if (isNew || config.databaseUrl !== undefined) makeDataFolder(config.data)
-  const lock = isNew ? lockDataFolder(config.data) : undefined
-  try {
-    const { database } = await prepare(config, {
-      clock: operatorDeps.clock,
-      say: () => {},
-    })
-    await database.close()
-  } finally {
-    lock?.release()
-  }
+  using _ = isNew ? lockDataFolder(config.data) : undefined
+  const { database } = await prepare(config, { clock: operatorDeps.clock, say: () => {} })
+  await database.close()
 }
 
 type Post = (username: string, path: string, data?: object) => Promise<{ id: string }>

@@ -77,12 +77,8 @@ export class ExportFiles {
 
   /** Runs work that receives a file. The file is deleted unless the work keeps it. */
   async arriving<T>(work: (sink: FileSink) => Promise<T>): Promise<T> {
-    const sink = new FileSink(this.#folder)
-    try {
-      return await work(sink)
-    } finally {
-      sink.close()
-    }
+    using sink = new FileSink(this.#folder)
+    return await work(sink)
   }
 
   /** Writes the manifest. A folder without one is not an export, so an interrupted export is never taken for one. */

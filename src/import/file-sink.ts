@@ -49,7 +49,7 @@ export class FileSink implements Measured {
     return name
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     closeSync(this.#file)
     rmSync(join(this.#folder, ARRIVING), { force: true })
   }

@@ -5,7 +5,7 @@ import { readJsonState, readState, withoutSnapshots } from './read-state.ts'
 import { Unreadable, type StateRecord, type WorkspaceRecord } from './records.ts'
 import { relatedId, type Resource } from './source-lists.ts'
 import type { Source } from './source.ts'
-import { withSpool, type Spool } from './spool.ts'
+import { Spool } from './spool.ts'
 import { lineageOf } from './state-lineage.ts'
 import { Refused } from './own-client.ts'
 
@@ -131,11 +131,10 @@ async function placeOf(
   return -1
 }
 
-function md5Of(source: Source, state: StateRecord, limit: number): Promise<string> {
-  return withSpool(async (spool) => {
-    await readState(source, state, limit, spool)
-    return spool.md5
-  })
+async function md5Of(source: Source, state: StateRecord, limit: number): Promise<string> {
+  using spool = new Spool()
+  await readState(source, state, limit, spool)
+  return spool.md5
 }
 
 /** Copies under the import's own lock and always releases it. */
@@ -184,13 +183,11 @@ async function copyState(context: Copying, state: StateRecord): Promise<void> {
   const { maxStateBytes } = target.config
   const what = `serial ${state.serial} of ${name}`
   await orReport(context, kind, what, async () => {
-    await withSpool((content) =>
-      withSpool(async (json) => {
-        await readState(source, state, maxStateBytes, content)
-        const hasJson = await readJsonState(context, what, state, maxStateBytes, json)
-        await sendState(context, what, state.serial, content, hasJson ? json : undefined)
-      }),
-    )
+    using content = new Spool()
+    using json = new Spool()
+    await readState(source, state, maxStateBytes, content)
+    const hasJson = await readJsonState(context, what, state, maxStateBytes, json)
+    await sendState(context, what, state.serial, content, hasJson ? json : undefined)
     report.copied(kind)
   })
 }

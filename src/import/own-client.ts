@@ -147,10 +147,6 @@ export async function withOwnClient<T>(
   options: OwnServerOptions,
   work: (client: OwnClient) => Promise<T>,
 ): Promise<T> {
-  const server = await openOwnServer(config, options)
-  try {
-    return await work(new OwnClient(server, options.isReadOnly === true))
-  } finally {
-    await server.close()
-  }
+  await using server = await openOwnServer(config, options)
+  return await work(new OwnClient(server, options.isReadOnly === true))
 }

@@ -27,7 +27,7 @@ export type OwnServer = {
   readonly token: string
   readonly user: UserRow
   readonly config: Config
-  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export type OwnServerOptions = {
@@ -78,7 +78,7 @@ export async function openOwnServer(
     operator,
   )
   const address = `http://127.0.0.1:${await app.listen('127.0.0.1', 0)}`
-  return { database, address, token, user, config, close: () => app.close() }
+  return { database, address, token, user, config, [Symbol.asyncDispose]: () => app.close() }
 }
 
 /** Sends a request to a server of this process, and reads the whole answer. */

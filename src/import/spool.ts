@@ -76,18 +76,8 @@ export class Spool implements Measured {
     }
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     closeSync(this.#file)
-  }
-}
-
-/** Provides a spool and closes it when `work` ends. */
-export async function withSpool<T>(work: (spool: Spool) => Promise<T>): Promise<T> {
-  const spool = new Spool()
-  try {
-    return await work(spool)
-  } finally {
-    spool.close()
   }
 }
 

@@ -28,18 +28,17 @@ export function openFolderProblem(folder: string): string | undefined {
   return isOpen ? `others may look into ${folder}: chmod -R go= ${quoted(folder)}` : undefined
 }
 
-type FolderLock = { release: () => void }
-
 /**
  * Locks the folder against other servers while this process lives. SQLite's file lock is used because the system
- * releases it even if the process is killed, so no stale lock remains.
+ * releases it even if the process is killed, so no stale lock remains. Closing it releases the lock.
  */
-export function lockDataFolder(folder: string): FolderLock {
+export function lockDataFolder(folder: string): DatabaseSync {
   let lock: DatabaseSync | undefined
   try {
     lock = new DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 })
     // Keep the journal in memory: there is nothing to roll back, and a killed process would leave a file.
     lock.exec('pragma journal_mode = memory; begin exclusive')
+    return lock
   } catch (error) {
     lock?.close()
     throw new OperatorError(
@@ -48,6 +47,4 @@ export function lockDataFolder(folder: string): FolderLock {
         : `cannot lock the data folder ${folder}: ${reasonOf(error)}`,
     )
   }
-  const held = lock
-  return { release: () => held.close() }
 }
