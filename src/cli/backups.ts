@@ -86,7 +86,7 @@ function keyFor(config: Config, fingerprint: string | null, fromFile: Buffer | u
 }
 
 function audit(tx: Transaction, config: Config, action: string, file: string): Promise<void> {
-  return auditOperator(tx, config, [{ action, resourceType: 'databases', resourceId: basename(file) }])
+  return auditOperator(tx, config, { action, resourceType: 'databases', resourceId: basename(file) })
 }
 
 export const keyAdvice = `states and outputs in it are encrypted: they are lost without the secret key, which must be kept elsewhere (${commandName} backup --key-file)`

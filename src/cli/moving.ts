@@ -52,7 +52,7 @@ async function moveFrom(
       signal,
       onContinue: (rows, table) => note(`continues an interrupted move after ${rows} rows of ${table}`),
       onProgress: (stage, done, total) => progress.show(stage, done, total),
-      finish: (tx) => auditOperator(tx, config, [event]),
+      finish: (tx) => auditOperator(tx, config, event),
     })
   }
   return await withOpened(target, moveInto, { connections: 1 })

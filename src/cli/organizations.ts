@@ -26,7 +26,7 @@ export async function createOrganization(
       await addProblemsOfNewOrganization(tx, config, user.id, body, problems)
       refuse(problems)
       const { organization, event } = await createRequestedOrganization(tx, operatorDeps, user.id, body)
-      await auditOperator(tx, config, [event])
+      await auditOperator(tx, config, event)
       return { id: organization.id, name, email, owner: user.username }
     }),
   )
@@ -42,15 +42,13 @@ export async function allowUserTokens(config: Config, name: string): Promise<voi
         updated_at: timestamp(operatorDeps.clock.now()),
       })
       await bumpVersion(tx, organization.id)
-      await auditOperator(tx, config, [
-        {
-          action: 'organization.update',
-          organizationId: organization.id,
-          resourceType: 'organizations',
-          resourceId: organization.id,
-          details: { name, changes: { 'user-tokens-enabled': true } },
-        },
-      ])
+      await auditOperator(tx, config, {
+        action: 'organization.update',
+        organizationId: organization.id,
+        resourceType: 'organizations',
+        resourceId: organization.id,
+        details: { name, changes: { 'user-tokens-enabled': true } },
+      })
     }),
   )
 }

@@ -24,7 +24,7 @@ export async function createUser(config: Config, { username, email, isAdmin, wit
       const account = { username, email, passwordHash: null, isAdmin }
       const { user, event } = await createAccount(tx, operatorDeps, account)
       const { id } = user
-      await auditOperator(tx, config, [event])
+      await auditOperator(tx, config, event)
       const token = withToken ? await makeToken(tx, config, id, {}) : undefined
       return { id, ...given, ...(token === undefined ? {} : { token: token.token }) }
     }),
@@ -43,7 +43,7 @@ export async function createPasswordLinkFor(config: Config, name: string) {
     database.write(async (tx) => {
       const { id } = (await findUserByEmail(tx, keyOf(name))) ?? (await userNamed(tx, name))
       const { secret, expiresAt, user, event } = await createPasswordLink(tx, operatorDeps, id)
-      await auditOperator(tx, config, [event])
+      await auditOperator(tx, config, event)
       const url = welcomeAddress(servedAddress(config), secret, user.username === null)
       return { url, 'expired-at': expiresAt }
     }),
@@ -63,6 +63,6 @@ async function makeToken(
   const request = parseTokenRequest(bodyOf('authentication-tokens', attributes), operatorDeps)
   const owner = { userId, maker: null }
   const { token, text, event } = await issueUserToken(tx, { ...operatorDeps, config }, owner, request)
-  await auditOperator(tx, config, [event])
+  await auditOperator(tx, config, event)
   return { id: token.id, token: text, 'expired-at': token.expires_at }
 }

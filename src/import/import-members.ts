@@ -129,15 +129,13 @@ async function accept({ target, source }: Context, membershipId: string): Promis
     await activateMembership(tx, membershipId)
     await activateTeamMembers(tx, membershipId)
     await bumpVersion(tx, organizationId)
-    await auditOperator(tx, target.config, [
-      {
-        action: 'membership.accept',
-        organizationId,
-        resourceType: 'organization-memberships',
-        resourceId: membershipId,
-        details: { 'imported-from': source.name },
-      },
-    ])
+    await auditOperator(tx, target.config, {
+      action: 'membership.accept',
+      organizationId,
+      resourceType: 'organization-memberships',
+      resourceId: membershipId,
+      details: { 'imported-from': source.name },
+    })
   })
 }
 

@@ -109,7 +109,7 @@ async function mark({ target, source, organization }: Context, organizationId: s
     resourceId: organizationId,
     details: { from: source.name, source: source.identity, name: organization },
   }
-  await target.database.write((tx) => auditOperator(tx, target.config, [event]))
+  await target.database.write((tx) => auditOperator(tx, target.config, event))
 }
 
 function isAnother(name: string): OperatorError {

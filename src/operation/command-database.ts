@@ -62,19 +62,12 @@ export async function withOpened<T>(
   }
 }
 
-/** Writes audit events for actions of the operator. They have no token, so the events name the system's user. */
-export async function auditOperator(
-  tx: Transaction,
-  config: Config,
-  events: readonly AuditEvent[],
-): Promise<void> {
+/** Writes an audit event for an action of the operator, who has no token. So the event names the system's user. */
+export async function auditOperator(tx: Transaction, config: Config, event: AuditEvent): Promise<void> {
   const key = await operatorAuditKey(tx, config)
   const context = { at: timestamp(systemClock.now()), requestId: null, actor: null, key }
-  insertAuditEvents(
-    tx,
-    context,
-    events.map((event) => ({ ...event, details: { ...event.details, 'command-line-user': systemUser() } })),
-  )
+  const details = { ...event.details, 'command-line-user': systemUser() }
+  insertAuditEvents(tx, context, [{ ...event, details }])
 }
 
 /** The key that chains the audit events of this database. */
