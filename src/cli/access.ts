@@ -14,7 +14,7 @@ import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { inForceOf } from '../teams/in-force.ts'
 import { findTeamIdByName } from '../teams/team-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
-import { withDatabase } from '../operation/command-database.ts'
+import { readDatabase } from '../operation/command-database.ts'
 import { organizationNamed } from './named.ts'
 import { columns, note, print } from './output.ts'
 
@@ -30,23 +30,21 @@ type AccessOptions = {
 }
 
 export async function printAccess(config: Config, options: AccessOptions): Promise<void> {
-  const found = await withDatabase(config, ({ database }) =>
-    database.read(async (tx) => {
-      const organization = await organizationNamed(tx, options.organization)
-      const subject = await findSubject(
-        tx,
-        organization.id,
-        await byTeamId(tx, organization, options.subject),
-        operator,
-      )
-      if (subject === undefined) throw missing(options.subject, options.organization)
-      const about = { holder: await subject.holder(tx), organization, inForce: inForceOf(config) }
-      if (options.place === undefined) return onAllWorkspaces(tx, about)
-      const place = await findPlace(tx, organization.id, options.place)
-      if (place === undefined) throw missing(options.place, options.organization)
-      return effectiveAccessOn(tx, about, place)
-    }),
-  )
+  const found = await readDatabase(config, async (tx) => {
+    const organization = await organizationNamed(tx, options.organization)
+    const subject = await findSubject(
+      tx,
+      organization.id,
+      await byTeamId(tx, organization, options.subject),
+      operator,
+    )
+    if (subject === undefined) throw missing(options.subject, options.organization)
+    const about = { holder: await subject.holder(tx), organization, inForce: inForceOf(config) }
+    if (options.place === undefined) return onAllWorkspaces(tx, about)
+    const place = await findPlace(tx, organization.id, options.place)
+    if (place === undefined) throw missing(options.place, options.organization)
+    return effectiveAccessOn(tx, about, place)
+  })
   if (options.asJson) print(listDocument(found.map(effectiveAccessFragment)))
   else if (found.length === 0) note(`there are no workspaces in ${options.organization}`)
   else for (const line of columns([['name', 'level', 'because of'], ...found.map(rowOf)])) print(line)

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { systemClock, timeAfter } from '../core/clock.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
-import { operatorAuditKey, withDatabase } from '../operation/command-database.ts'
+import { operatorAuditKey, readDatabase } from '../operation/command-database.ts'
 import { print, printJson } from './output.ts'
 
 const DAY_MS = 86_400_000
@@ -14,15 +14,14 @@ const DAY_MS = 86_400_000
 /** Prints whether the audit trail is intact. If not, prints the first event that is wrong and exits with 1. */
 export async function printVerdict(config: Config, asJson: boolean, seenFile?: string): Promise<void> {
   const seen = seenFile === undefined ? undefined : seenIn(seenFile, config)
-  const { events, chains, ends, problem, organization } = await withDatabase(config, ({ database }) =>
-    database.read(
-      async (tx) => {
-        const verdict = await verifyAuditTrail(tx, await operatorAuditKey(tx, config), seen)
-        const id = verdict.problem?.organizationId ?? null
-        return { ...verdict, organization: id === null ? undefined : await findOrganization(tx, id) }
-      },
-      { isLong: true },
-    ),
+  const { events, chains, ends, problem, organization } = await readDatabase(
+    config,
+    async (tx) => {
+      const verdict = await verifyAuditTrail(tx, await operatorAuditKey(tx, config), seen)
+      const id = verdict.problem?.organizationId ?? null
+      return { ...verdict, organization: id === null ? undefined : await findOrganization(tx, id) }
+    },
+    { isLong: true },
   )
   if (asJson) {
     const found = problem && {

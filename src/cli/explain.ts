@@ -6,17 +6,15 @@ import { grantsOf, nameOfCaller, sentencesOf } from '../refusals/refusal-text.ts
 import { FLUSH_EVERY_MS } from '../refusals/refusals.ts'
 import { REQUESTS_KEPT } from '../refusals/waiting-refusals.ts'
 import { advisedCommand } from '../operation/advised-command.ts'
-import { withDatabase } from '../operation/command-database.ts'
+import { readDatabase } from '../operation/command-database.ts'
 import { print, printJson } from './output.ts'
 
 /** Prints everything about a refusal. Someone who can open the database may see it all. */
 export async function explain(config: Config, requestId: string, asJson: boolean): Promise<void> {
-  const found = await withDatabase(config, ({ database }) =>
-    database.read(async (tx) => {
-      const row = await findRefusal(tx, requestId)
-      return row && { row, nameOf: await namesIn(tx, grantsOf(row)) }
-    }),
-  )
+  const found = await readDatabase(config, async (tx) => {
+    const row = await findRefusal(tx, requestId)
+    return row && { row, nameOf: await namesIn(tx, grantsOf(row)) }
+  })
   if (found === undefined) throw new OperatorError(unknown(requestId, config))
   const { row, nameOf } = found
   if (asJson) {

@@ -8,7 +8,7 @@ import {
   readNewOrganization,
 } from '../organization-founding/new-organization.ts'
 import { refuse } from '../jsonapi/body.ts'
-import { auditOperator, operatorDeps, withDatabase } from '../operation/command-database.ts'
+import { auditOperator, operatorDeps, writeDatabase } from '../operation/command-database.ts'
 import { organizationNamed, userNamed } from './named.ts'
 import { bodyOf } from './parse.ts'
 
@@ -19,36 +19,32 @@ export async function createOrganization(
   const body = readNewOrganization(bodyOf('organizations', { name, email }))
   // Report these first: opening the database may fail for another reason.
   refuse(body.problems)
-  return withDatabase(config, ({ database }) =>
-    database.write(async (tx) => {
-      const user = await userNamed(tx, owner)
-      const problems: Problem[] = []
-      await addProblemsOfNewOrganization(tx, config, user.id, body, problems)
-      refuse(problems)
-      const { organization, event } = await createRequestedOrganization(tx, operatorDeps, user.id, body)
-      await auditOperator(tx, config, event)
-      return { id: organization.id, name, email, owner: user.username }
-    }),
-  )
+  return writeDatabase(config, async (tx) => {
+    const user = await userNamed(tx, owner)
+    const problems: Problem[] = []
+    await addProblemsOfNewOrganization(tx, config, user.id, body, problems)
+    refuse(problems)
+    const { organization, event } = await createRequestedOrganization(tx, operatorDeps, user.id, body)
+    await auditOperator(tx, config, event)
+    return { id: organization.id, name, email, owner: user.username }
+  })
 }
 
 /** For owners who have locked themselves out. */
 export async function allowUserTokens(config: Config, name: string): Promise<void> {
-  await withDatabase(config, ({ database }) =>
-    database.write(async (tx) => {
-      const organization = await organizationNamed(tx, name)
-      await updateOrganization(tx, organization.id, {
-        user_tokens_enabled: 1,
-        updated_at: timestamp(operatorDeps.clock.now()),
-      })
-      await bumpVersion(tx, organization.id)
-      await auditOperator(tx, config, {
-        action: 'organization.update',
-        organizationId: organization.id,
-        resourceType: 'organizations',
-        resourceId: organization.id,
-        details: { name, changes: { 'user-tokens-enabled': true } },
-      })
-    }),
-  )
+  await writeDatabase(config, async (tx) => {
+    const organization = await organizationNamed(tx, name)
+    await updateOrganization(tx, organization.id, {
+      user_tokens_enabled: 1,
+      updated_at: timestamp(operatorDeps.clock.now()),
+    })
+    await bumpVersion(tx, organization.id)
+    await auditOperator(tx, config, {
+      action: 'organization.update',
+      organizationId: organization.id,
+      resourceType: 'organizations',
+      resourceId: organization.id,
+      details: { name, changes: { 'user-tokens-enabled': true } },
+    })
+  })
 }

@@ -15,7 +15,7 @@ import { deleteMeta, findMeta, noteMeta } from '../database/meta-store.ts'
 import { openPrepared, prepare } from '../operation/prepare.ts'
 import { findUserByUsername } from '../users/user-store.ts'
 import { keyOf } from '../users/users.ts'
-import { operatorDeps, withDatabase } from '../operation/command-database.ts'
+import { operatorDeps, writeDatabase } from '../operation/command-database.ts'
 import { demo, stateAttributes } from './demo.ts'
 import { createOrganization } from './organizations.ts'
 import { createTokenFor, createUser } from './users.ts'
@@ -32,14 +32,12 @@ const emailOf = (username: string) => `${username}@demo.example`
 export async function seed(config: Config): Promise<Seeded | undefined> {
   await prepareForSeed(config)
   // Before anything is created, so that a refusal leaves nothing behind.
-  const there = await withDatabase(config, ({ database }) =>
-    database.write(async (tx) => {
-      if (await isSeeded(tx, config)) return undefined
-      const people = await peopleThere(tx)
-      await noteMeta(tx, UNFINISHED, demo.organization)
-      return people
-    }),
-  )
+  const there = await writeDatabase(config, async (tx) => {
+    if (await isSeeded(tx, config)) return undefined
+    const people = await peopleThere(tx)
+    await noteMeta(tx, UNFINISHED, demo.organization)
+    return people
+  })
   if (there === undefined) return undefined
   const people = []
   for (const { username, role } of demo.people) {

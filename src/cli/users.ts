@@ -9,7 +9,7 @@ import { welcomeAddress } from '../operation/welcome.ts'
 import { createPasswordLink } from '../users/password-links.ts'
 import { findUserByEmail } from '../users/user-store.ts'
 import { keyOf, newUserBody } from '../users/users.ts'
-import { auditOperator, operatorDeps, withDatabase } from '../operation/command-database.ts'
+import { auditOperator, operatorDeps, writeDatabase } from '../operation/command-database.ts'
 import { userNamed } from './named.ts'
 import { bodyOf, parseMoment } from './parse.ts'
 
@@ -19,35 +19,31 @@ type TokenOptions = { description?: string; expires?: string }
 export async function createUser(config: Config, { username, email, isAdmin, withToken }: NewUser) {
   const given = { username, email, 'is-admin': isAdmin }
   parseResource(bodyOf('users', given), newUserBody)
-  return withDatabase(config, ({ database }) =>
-    database.write(async (tx) => {
-      const account = { username, email, passwordHash: null, isAdmin }
-      const { user, event } = await createAccount(tx, operatorDeps, account)
-      const { id } = user
-      await auditOperator(tx, config, event)
-      const token = withToken ? await makeToken(tx, config, id, {}) : undefined
-      return { id, ...given, ...(token === undefined ? {} : { token: token.token }) }
-    }),
-  )
+  return writeDatabase(config, async (tx) => {
+    const account = { username, email, passwordHash: null, isAdmin }
+    const { user, event } = await createAccount(tx, operatorDeps, account)
+    const { id } = user
+    await auditOperator(tx, config, event)
+    const token = withToken ? await makeToken(tx, config, id, {}) : undefined
+    return { id, ...given, ...(token === undefined ? {} : { token: token.token }) }
+  })
 }
 
 export async function createTokenFor(config: Config, username: string, options: TokenOptions) {
-  return withDatabase(config, ({ database }) =>
-    database.write(async (tx) => makeToken(tx, config, (await userNamed(tx, username)).id, options)),
+  return writeDatabase(config, async (tx) =>
+    makeToken(tx, config, (await userNamed(tx, username)).id, options),
   )
 }
 
 /** Makes a link with which the user sets a password, and returns its address. `name`: user name, or an invited email. */
 export async function createPasswordLinkFor(config: Config, name: string) {
-  return withDatabase(config, ({ database }) =>
-    database.write(async (tx) => {
-      const { id } = (await findUserByEmail(tx, keyOf(name))) ?? (await userNamed(tx, name))
-      const { secret, expiresAt, user, event } = await createPasswordLink(tx, operatorDeps, id)
-      await auditOperator(tx, config, event)
-      const url = welcomeAddress(servedAddress(config), secret, user.username === null)
-      return { url, 'expired-at': expiresAt }
-    }),
-  )
+  return writeDatabase(config, async (tx) => {
+    const { id } = (await findUserByEmail(tx, keyOf(name))) ?? (await userNamed(tx, name))
+    const { secret, expiresAt, user, event } = await createPasswordLink(tx, operatorDeps, id)
+    await auditOperator(tx, config, event)
+    const url = welcomeAddress(servedAddress(config), secret, user.username === null)
+    return { url, 'expired-at': expiresAt }
+  })
 }
 
 async function makeToken(

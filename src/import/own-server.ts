@@ -2,7 +2,7 @@ import { existing } from '../core/existing.ts'
 import { randomBytes } from 'node:crypto'
 import { hashToken } from '../access/actor-store.ts'
 import { createApp } from '../app.ts'
-import { operatorSecretKey, withDatabase } from '../operation/command-database.ts'
+import { operatorSecretKey, readDatabase } from '../operation/command-database.ts'
 import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
@@ -45,13 +45,11 @@ export async function openOwnServer(
   settings: Config,
   { as, isReadOnly = false }: OwnServerOptions,
 ): Promise<OwnServer> {
-  const { user, secretKey } = await withDatabase(settings, ({ database }) =>
-    database.read(async (tx) => ({
-      // Another key would break the audit trail with the first event.
-      secretKey: await operatorSecretKey(tx, settings),
-      user: await administrator(tx, as),
-    })),
-  )
+  const { user, secretKey } = await readDatabase(settings, async (tx) => ({
+    // Another key would break the audit trail with the first event.
+    secretKey: await operatorSecretKey(tx, settings),
+    user: await administrator(tx, as),
+  }))
   const { config, database } = await openPrepared({ ...settings, secretKey })
   const token = randomBytes(32).toString('base64url')
   const operator = {

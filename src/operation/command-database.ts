@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { newId } from '../core/ids.ts'
 import { OperatorError } from '../core/operator-error.ts'
-import type { DatabaseOptions, Transaction } from '../database/database.ts'
+import type { DatabaseOptions, Transaction, TransactionOptions } from '../database/database.ts'
 import { FIRST_MIGRATION, missingMigrations } from '../database/migrate.ts'
 import {
   databaseProblem,
@@ -43,6 +43,20 @@ export async function withDatabase<T>(config: Config, work: (open: OpenDatabase)
     }
     return work(open)
   })
+}
+
+/** Runs `work` in a transaction of an existing database that only reads. */
+export function readDatabase<T>(
+  config: Config,
+  work: (tx: Transaction) => Promise<T>,
+  options?: TransactionOptions,
+): Promise<T> {
+  return withDatabase(config, ({ database }) => database.read(work, options))
+}
+
+/** Runs `work` in a transaction of an existing database that may write. */
+export function writeDatabase<T>(config: Config, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return withDatabase(config, ({ database }) => database.write(work))
 }
 
 /** Opens a database for work, and closes it. The work throws an error of the engine as one line for the operator. */
