@@ -112,20 +112,14 @@ export class HttpSource implements Source {
 
   async teams(organization: string, reading: Reading): Promise<TeamRecord[]> {
     const { data } = await readList(this.#client, `/organizations/${inPath(organization)}/teams`)
-    const whole: Resource[] = []
-    for (const [place, team] of data.entries()) {
-      try {
-        // A list shows only some of the flags, so read each team.
-        whole.push(resourceOf(await this.#client.document(`/teams/${inPath(team.id)}`)))
-      } catch (error) {
-        if (!(error instanceof Unreadable)) throw error
-        reading.unreadable(nameOf(team), error.message)
-      }
-      reading.step(place + 1, data.length)
-    }
-    return recordsOf(whole, reading, ({ id, attributes }) =>
-      checkedRecord('teams', { id, name: attributes.name, attributes: teamAttributes(attributes) }),
-    )
+    let done = 0
+    return recordsOf(data, reading, async (listed) => {
+      // A list shows only some of the flags, so read each team.
+      const document = this.#client.document(`/teams/${inPath(listed.id)}`)
+      const whole = await document.finally(() => reading.step((done += 1), data.length))
+      const { id, attributes } = resourceOf(whole)
+      return checkedRecord('teams', { id, name: attributes.name, attributes: teamAttributes(attributes) })
+    })
   }
 
   async workspaces(organization: string, reading: Reading): Promise<WorkspaceRecord[]> {
@@ -246,11 +240,15 @@ function isOwners({ attributes }: Resource): boolean {
 }
 
 /** The records of a list. Items that cannot be a record are reported and left out. */
-function recordsOf<R>(data: readonly Resource[], reading: Reading, build: (resource: Resource) => R): R[] {
+async function recordsOf<R>(
+  data: readonly Resource[],
+  reading: Reading,
+  build: (resource: Resource) => R | Promise<R>,
+): Promise<R[]> {
   const records: R[] = []
   for (const resource of data) {
     try {
-      records.push(build(resource))
+      records.push(await build(resource))
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error
       reading.unreadable(nameOf(resource), error.message)
