@@ -23,10 +23,10 @@ const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
 
 const contentName = /^states\/([0-9a-f]{64})\.(tfstate|json)$/
 
-type PlacedKind = AccessKind | 'remote-state-consumers' | 'state-versions'
-/** By organization. */
-type FileRecords = { [K in RecordKind]?: Map<string, Records[K][]> }
-type PlaceRecords = { [K in PlacedKind]?: Map<string, Map<string, Records[K][]>> }
+/** The records of a file, by `groupOf`. */
+type Grouped<K extends RecordKind> = Map<string, Records[K][]>
+
+type FileRecords = { [K in RecordKind]?: Grouped<K> }
 
 /** Reads the files of an export. */
 export class FileSource implements Source {
@@ -35,8 +35,6 @@ export class FileSource implements Source {
   readonly #folder: string
   readonly #manifest: Manifest
   readonly #read: FileRecords = {}
-  /** By kind and organization, then by project or workspace. */
-  readonly #places: PlaceRecords = {}
 
   constructor(folder: string) {
     this.#folder = folder
@@ -61,12 +59,13 @@ export class FileSource implements Source {
   members = (organization: string) => this.#records('members', organization)
   tokens = (organization: string) => this.#records('tokens', organization)
 
-  access = (kind: AccessKind, organization: string, placeId: string) => this.#of(kind, organization, placeId)
+  access = (kind: AccessKind, organization: string, placeId: string) =>
+    this.#records(kind, organization, placeId)
   consumers = (organization: string, { id }: WorkspaceRecord) =>
-    this.#of('remote-state-consumers', organization, id)
+    this.#records('remote-state-consumers', organization, id)
 
   async states(organization: string, { id }: WorkspaceRecord, which: StateChoice): Promise<StateRecord[]> {
-    return which === 'none' ? [] : this.#of('state-versions', organization, id)
+    return which === 'none' ? [] : this.#records('state-versions', organization, id)
   }
 
   async content(state: StateRecord, kind: 'state' | 'jsonState', limit: number, sink: Sink): Promise<void> {
@@ -91,33 +90,22 @@ export class FileSource implements Source {
     if (sha256.digest('hex') !== hash) throw new Unreadable(`${name} was changed after the export`)
   }
 
-  async #records<K extends RecordKind>(kind: K, organization: string): Promise<Records[K][]> {
-    return this.#all(kind).get(organization) ?? []
+  async #records<K extends RecordKind>(kind: K, organization: string, place = ''): Promise<Records[K][]> {
+    return this.#all(kind).get(groupOf(organization, place)) ?? []
   }
 
-  /** Records of one project or workspace. */
-  async #of<K extends PlacedKind>(kind: K, organization: string, id: string): Promise<Records[K][]> {
-    const known = (this.#places[kind] ??= new Map())
-    let places = known.get(organization)
-    if (places === undefined) {
-      const records: Records[K][] = this.#all(kind).get(organization) ?? []
-      places = Map.groupBy(records, (one) => ('placeId' in one ? one.placeId : one.workspaceId))
-      known.set(organization, places)
-    }
-    return places.get(id) ?? []
-  }
-
-  /** By the name of the organization. */
-  #all<K extends RecordKind>(kind: K): Map<string, Records[K][]> {
+  #all<K extends RecordKind>(kind: K): Grouped<K> {
     const known = this.#read[kind]
     if (known !== undefined) return known
-    const records = new Map<string, Records[K][]>()
+    const records: Grouped<K> = new Map()
     for (const line of this.#text(kind).split('\n')) {
       if (line === '') continue
-      const { organization, ...record } = this.#parsed(kind, line)
-      const own = records.get(organization) ?? []
-      own.push(checkedRecord(kind, record))
-      records.set(organization, own)
+      const { organization, ...given } = this.#parsed(kind, line)
+      const record = checkedRecord(kind, given)
+      const group = groupOf(organization, placeOf(record))
+      const others = records.get(group) ?? []
+      others.push(record)
+      records.set(group, others)
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the file has records of this kind only
     this.#read[kind] = records as FileRecords[K]
@@ -176,4 +164,13 @@ export class FileSource implements Source {
       )
     }
   }
+}
+
+/** Records are looked up by their organization, and those of a project or workspace by that, too. */
+const groupOf = (organization: string, place: string) => JSON.stringify([organization, place])
+
+/** The project or workspace that a record belongs to. */
+function placeOf(record: Records[RecordKind]): string {
+  if ('placeId' in record) return record.placeId
+  return 'workspaceId' in record ? record.workspaceId : ''
 }
