@@ -1,6 +1,5 @@
 import { codeOf } from '../core/error-fields.ts'
 import { createReadStream, statSync } from 'node:fs'
-import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { existing } from '../core/existing.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
@@ -18,8 +17,8 @@ export async function readHeader(file: string): Promise<Header> {
   let header: Header | undefined
   refusePipe(file)
   try {
-    await readBackup(file, async (pieces) => {
-      for await (const piece of pieces) {
+    await unpack(file, async (chunks) => {
+      for await (const piece of fromText(chunks)) {
         if ('header' in piece) header = piece.header
         return
       }
@@ -35,7 +34,10 @@ export async function readHeader(file: string): Promise<Header> {
       `the backup was made by a newer Purser (${header.version}, with ${unknown.join(', ')}): restore it with that`,
     )
   }
-  await checkBytes(file)
+  // The checksum is at the end of the file. No statement is made from bytes that it has not confirmed.
+  await unpack(file, async (chunks) => {
+    for await (const _ of chunks);
+  })
   return header
 }
 
@@ -47,16 +49,6 @@ function refusePipe(file: string): void {
     throw readProblem(error, file)
   }
   throw new OperatorError(`${file} is a pipe: write the backup into a file, and restore that`)
-}
-
-/** The checksum is at the end of the file. No statement is made from bytes that it has not confirmed. */
-async function checkBytes(file: string): Promise<void> {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  try {
-    await pipeline(createReadStream(file), decompressor(), nowhere)
-  } catch (error) {
-    throw readProblem(error, file)
-  }
 }
 
 /**
@@ -83,8 +75,8 @@ export async function restoreBackup(
     }
     await migrateTo(db, existing(header.migrations.at(-1)))
     let count = 0
-    await readBackup(file, async (pieces) => {
-      count = await load(db, engine, pieces)
+    await unpack(file, async (chunks) => {
+      count = await load(db, engine, fromText(chunks))
     })
     await migrate(db)
     await learnTables(db, engine)
@@ -120,14 +112,9 @@ async function load(db: Connection, engine: Engine, pieces: AsyncIterable<Piece>
   return count
 }
 
-async function readBackup(
-  file: string,
-  work: (pieces: AsyncIterable<Piece>) => Promise<void>,
-): Promise<void> {
+async function unpack(file: string, work: (chunks: AsyncIterable<Buffer>) => Promise<void>): Promise<void> {
   try {
-    await pipeline(createReadStream(file), decompressor(), (chunks: AsyncIterable<Buffer>) =>
-      work(fromText(chunks)),
-    )
+    await pipeline(createReadStream(file), decompressor(), work)
   } catch (error) {
     throw readProblem(error, file)
   }
