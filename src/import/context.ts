@@ -139,6 +139,21 @@ export async function make(context: Context, thing: NewThing): Promise<Resource 
   }
 }
 
+/** Makes an object, unless it is there from an earlier run. Undefined if it was refused. */
+export async function makeUnlessThere(
+  context: Context,
+  there: Resource | undefined,
+  thing: NewThing,
+): Promise<Place | undefined> {
+  if (there !== undefined) {
+    context.report.there(thing.kind)
+    compare(context, thing.kind, thing.name, thing.attributes, there.attributes)
+    return { id: there.id, isNew: false }
+  }
+  const made = await make(context, thing)
+  return made === undefined ? undefined : { id: made.id, isNew: true }
+}
+
 const optional = /^\/data\/(?:attributes|relationships)\/([^/]+)(?:\/|$)/
 
 /** Members that control access or identify the object. */

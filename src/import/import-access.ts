@@ -1,5 +1,5 @@
 import { accessKinds, type AccessKind } from './both-sides.ts'
-import { compare, forEach, make, readOf, SOME_AT_ONCE, type Context, type Place } from './context.ts'
+import { forEach, makeUnlessThere, readOf, SOME_AT_ONCE, type Context, type Place } from './context.ts'
 import type { ProjectRecord, TeamRecord, WorkspaceRecord } from './records.ts'
 import { relatedId, type Resource } from './source-lists.ts'
 
@@ -26,22 +26,16 @@ export async function importAccess(
         report.missing(kind, what, 'the team was not copied')
         continue
       }
-      const there = here.get(team.id)
-      if (there !== undefined) {
-        report.there(kind)
-        compare(context, kind, what, attributes, there.attributes)
-      } else {
-        await make(context, {
-          kind,
-          name: what,
-          path: `/${kind}`,
-          attributes,
-          relationships: {
-            team: { data: { type: 'teams', id: team.id } },
-            [relation]: { data: { type, id: place.id } },
-          },
-        })
-      }
+      await makeUnlessThere(context, here.get(team.id), {
+        kind,
+        name: what,
+        path: `/${kind}`,
+        attributes,
+        relationships: {
+          team: { data: { type: 'teams', id: team.id } },
+          [relation]: { data: { type, id: place.id } },
+        },
+      })
     }
   }
   await forEach(context, `access to ${type}`, places, work, SOME_AT_ONCE)

@@ -1,5 +1,5 @@
 import { tagBindingsOf, withTagBindings } from './both-sides.ts'
-import { compare, forEach, make, SOME_AT_ONCE, orReport, type Context, type Place } from './context.ts'
+import { compare, forEach, makeUnlessThere, SOME_AT_ONCE, orReport, type Context } from './context.ts'
 import { differences, picked } from './copied-attributes.ts'
 import type { OrganizationRecord, ProjectRecord, TeamRecord, WorkspaceRecord } from './records.ts'
 import { relatedId, type List, type Resource } from './source-lists.ts'
@@ -46,7 +46,7 @@ export async function importProjects(
     }
     const there = here.get(name)
     if (there !== undefined) compareBindings(context, 'projects', project, tagBindingsOf(there, list))
-    const place = await placeOf(context, there, {
+    const place = await makeUnlessThere(context, there, {
       kind: 'projects',
       name,
       path: pathOf(context, 'projects'),
@@ -106,23 +106,6 @@ async function likeDefault(context: Context, project: ProjectRecord, own: Resour
   }
 }
 
-type Thing = Parameters<typeof make>[1]
-
-/** Finds the object by name or creates it. */
-async function placeOf(
-  context: Context,
-  there: Resource | undefined,
-  thing: Thing,
-): Promise<Place | undefined> {
-  if (there !== undefined) {
-    context.report.there(thing.kind)
-    compare(context, thing.kind, thing.name, thing.attributes, there.attributes)
-    return { id: there.id, isNew: false }
-  }
-  const made = await make(context, thing)
-  return made === undefined ? undefined : { id: made.id, isNew: true }
-}
-
 export async function importTeams(context: Context, teams: readonly TeamRecord[]): Promise<void> {
   const { target } = context
   const { here } = await namesHere(context, 'teams')
@@ -136,7 +119,7 @@ export async function importTeams(context: Context, teams: readonly TeamRecord[]
     }
     // A list shows only some of the flags, so read the team.
     const there = listed === undefined ? undefined : await target.show(`/teams/${listed.id}`)
-    const place = await placeOf(context, there, {
+    const place = await makeUnlessThere(context, there, {
       kind: 'teams',
       name,
       path: pathOf(context, 'teams'),
@@ -191,7 +174,7 @@ export async function importWorkspaces(
       compareBindings(context, 'workspaces', workspace, tagBindingsOf(there, list))
     }
     const tags = { data: tagNames.map((tag) => ({ type: 'tags', attributes: { name: tag } })) }
-    const place = await placeOf(context, there, {
+    const place = await makeUnlessThere(context, there, {
       kind: 'workspaces',
       name,
       path: pathOf(context, 'workspaces'),
