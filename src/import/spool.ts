@@ -1,11 +1,4 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  randomBytes,
-  type Cipheriv,
-  type Hash,
-} from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { closeSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,11 +15,7 @@ const HEAD_BYTES = 64 * 1024
  */
 export class Spool implements Measured {
   readonly #file: number
-  #secret = newSecret()
-  #cipher: Cipheriv = encryption(this.#secret)
-  #hash: Hash = createHash('md5')
-  #head: Buffer = Buffer.alloc(0)
-  size = 0
+  #content = noContent()
 
   constructor() {
     const name = join(tmpdir(), `purser-${randomBytes(16).toString('hex')}`)
@@ -39,37 +28,39 @@ export class Spool implements Measured {
 
   restart(): void {
     ftruncateSync(this.#file)
-    this.#secret = newSecret()
-    this.#cipher = encryption(this.#secret)
-    this.#hash = createHash('md5')
-    this.#head = Buffer.alloc(0)
-    this.size = 0
+    this.#content = noContent()
   }
 
   write(chunk: Uint8Array): void {
-    if (this.#head.length < HEAD_BYTES) {
-      this.#head = Buffer.concat([this.#head, chunk.subarray(0, HEAD_BYTES - this.#head.length)])
+    const content = this.#content
+    if (content.head.length < HEAD_BYTES) {
+      content.head = Buffer.concat([content.head, chunk.subarray(0, HEAD_BYTES - content.head.length)])
     }
-    this.#hash.update(chunk)
-    writeAll(this.#file, this.#cipher.update(chunk), this.size)
-    this.size += chunk.length
+    content.hash.update(chunk)
+    writeAll(this.#file, content.cipher.update(chunk), content.size)
+    content.size += chunk.length
+  }
+
+  get size(): number {
+    return this.#content.size
   }
 
   /** The first bytes. */
   get head(): Buffer {
-    return this.#head
+    return this.#content.head
   }
 
   /** Hash of all bytes so far. */
   get md5(): string {
-    return this.#hash.copy().digest('hex')
+    return this.#content.hash.copy().digest('hex')
   }
 
   /** All bytes from the beginning. Can be called repeatedly. */
   *chunks(): Generator<Buffer> {
-    const decipher = createDecipheriv(CIPHER, this.#secret.key, this.#secret.iv)
-    for (let position = 0; position < this.size;) {
-      const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, this.size - position))
+    const { key, iv, size } = this.#content
+    const decipher = createDecipheriv(CIPHER, key, iv)
+    for (let position = 0; position < size;) {
+      const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, size - position))
       const count = readSync(this.#file, chunk, 0, chunk.length, position)
       position += count
       yield decipher.update(chunk.subarray(0, count))
@@ -81,10 +72,10 @@ export class Spool implements Measured {
   }
 }
 
-const newSecret = () => ({ key: randomBytes(32), iv: randomBytes(16) })
-
-function encryption({ key, iv }: ReturnType<typeof newSecret>): Cipheriv {
-  return createCipheriv(CIPHER, key, iv)
+function noContent() {
+  const [key, iv] = [randomBytes(32), randomBytes(16)]
+  const head: Buffer = Buffer.alloc(0)
+  return { key, iv, cipher: createCipheriv(CIPHER, key, iv), hash: createHash('md5'), head, size: 0 }
 }
 
 /** Loops, because one write may take fewer bytes than given. */
