@@ -16,7 +16,7 @@ import { findTeamIdByName } from '../teams/team-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { readDatabase } from '../operation/command-database.ts'
 import { organizationNamed } from './named.ts'
-import { columns, note, print } from './output.ts'
+import { note, print, printTable } from './output.ts'
 
 /** Somebody who can open the database may see everything, like a site administrator. */
 const operator = { isSiteAdmin: true, userId: null }
@@ -47,7 +47,7 @@ export async function printAccess(config: Config, options: AccessOptions): Promi
   })
   if (options.asJson) print(listDocument(found.map(effectiveAccessFragment)))
   else if (found.length === 0) note(`there are no workspaces in ${options.organization}`)
-  else for (const line of columns([['name', 'level', 'because of'], ...found.map(rowOf)])) print(line)
+  else printTable([['name', 'level', 'because of'], ...found.map(rowOf)])
 }
 
 function missing(address: SubjectAddress | PlaceAddress, organization: string): OperatorError {

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { SettingError } from '../setting-values.ts'
 import { Progress } from '../import/progress.ts'
 import { configOf, databaseSettings, withServerSettings } from './options.ts'
-import { columns, print, printJson } from './output.ts'
+import { printJson, printTable } from './output.ts'
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
@@ -16,7 +16,7 @@ export function doctorCommand(): Command {
     .action(async (flags) => {
       const findings = await findingsOf(flags)
       if (flags.json) printJson({ findings })
-      else for (const line of columns(findings.map((one) => [one.result, one.check, one.detail]))) print(line)
+      else printTable(findings.map((one) => [one.result, one.check, one.detail]))
       if (findings.some((finding) => finding.result === 'problem')) process.exitCode = 1
     })
   return withServerSettings(command, databaseSettings)

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { withSettings } from './options.ts'
-import { columns, note, print, printJson } from './output.ts'
+import { note, print, printJson, printTable } from './output.ts'
 
 export function moveCommand(): Command {
   const command = new Command('move')
@@ -19,7 +19,7 @@ export function moveCommand(): Command {
         return
       }
       const rows = tables.map(({ table, rows, sha256 }) => [table, String(rows), sha256.slice(0, 16)])
-      for (const line of columns([['TABLE', 'ROWS', 'SHA-256'], ...rows])) print(line)
+      printTable([['TABLE', 'ROWS', 'SHA-256'], ...rows])
       const count = tables.reduce((sum, { rows }) => sum + rows, 0)
       print(`moved: ${count} rows to ${target}, which are the same on both sides`)
       note(

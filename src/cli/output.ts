@@ -16,9 +16,9 @@ export function note(line: string): void {
   process.stderr.write(`${forTerminal(line)}\n`)
 }
 
-/** Formats rows as columns. Each is as wide as its widest entry, except the last. */
-export function columns(rows: readonly (readonly string[])[]): string[] {
-  return new Columns().lines(rows)
+/** Prints rows as columns. Each is as wide as its widest entry, except the last. */
+export function printTable(rows: readonly (readonly string[])[]): void {
+  for (const line of new Columns().lines(rows)) print(line)
 }
 
 /** Columns that stay as wide as they once were, for rows that come later. A row is always one line. */

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { withOwnClient } from '../import/own-client.ts'
 import type { Resource } from '../import/source-lists.ts'
-import { columns, note, print, printJson } from './output.ts'
+import { note, print, printJson, printTable } from './output.ts'
 import { kinds, type Kind, type ResourceFlags } from './resource-kinds.ts'
 
 export type KindName = keyof typeof kinds
@@ -20,7 +20,7 @@ export async function listResources(config: Config, kindName: KindName, flags: F
   } else {
     const headings = kind.columns.map(([heading]) => heading)
     const rows = found.map((one) => kind.columns.map(([, attribute]) => textOf(one, attribute)))
-    for (const line of columns([headings, ...rows])) print(line)
+    printTable([headings, ...rows])
   }
 }
 
@@ -41,7 +41,7 @@ export async function showResource(
     return
   }
   const rows = kind.columns.map(([heading, attribute]) => [heading, textOf(found, attribute)])
-  for (const line of columns([...rows, ...moreOf(found)])) print(line)
+  printTable([...rows, ...moreOf(found)])
 }
 
 export async function deleteResource(

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { advisedCommand } from '../operation/advised-command.ts'
 import { configOf, databaseSettings, withServerSettings } from './options.ts'
-import { columns, print, printJson } from './output.ts'
+import { print, printJson, printTable } from './output.ts'
 
 export function seedCommand(): Command {
   const command = new Command('seed')
@@ -23,7 +23,7 @@ export function seedCommand(): Command {
       else {
         print(`made the organization ${made.organization}, with these people and their tokens:`)
         const rows = made.people.map(({ username, role, token }) => [`  ${username}`, token, role])
-        for (const line of columns(rows)) print(line)
+        printTable(rows)
         print(`to sign in to the pages as one of them: ${advisedCommand(config, 'user password-link anna')}`)
       }
     })
