@@ -14,6 +14,8 @@ import {
   type MemberRecord,
   type OrganizationRecord,
   type ProjectRecord,
+  type RecordKind,
+  type Records,
   type StateChoice,
   type StateRecord,
   type TeamRecord,
@@ -87,15 +89,11 @@ export class HttpSource implements Source {
 
   async projects(organization: string, reading: Reading): Promise<ProjectRecord[]> {
     const list = await this.#tagged(`/organizations/${inPath(organization)}/projects`, reading)
-    return recordsOf(list.data, reading, (resource) => {
-      const { id, attributes } = resource
-      return checkedRecord('projects', {
-        id,
-        name: attributes.name,
-        attributes: projectAttributes(attributes),
-        tagBindings: tagBindingsOf(resource, list),
-      })
-    })
+    return recordsOf('projects', list.data, reading, (resource) => ({
+      name: resource.attributes.name,
+      attributes: projectAttributes(resource.attributes),
+      tagBindings: tagBindingsOf(resource, list),
+    }))
   }
 
   /** A list with the tag bindings of its items, or without them if they cannot be read. */
@@ -113,28 +111,27 @@ export class HttpSource implements Source {
   async teams(organization: string, reading: Reading): Promise<TeamRecord[]> {
     const { data } = await readList(this.#client, `/organizations/${inPath(organization)}/teams`)
     let done = 0
-    return recordsOf(data, reading, async (listed) => {
+    return recordsOf('teams', data, reading, async ({ id }) => {
       // A list shows only some of the flags, so read each team.
-      const document = this.#client.document(`/teams/${inPath(listed.id)}`)
+      const document = this.#client.document(`/teams/${inPath(id)}`)
       const whole = await document.finally(() => reading.step((done += 1), data.length))
-      const { id, attributes } = resourceOf(whole)
-      return checkedRecord('teams', { id, name: attributes.name, attributes: teamAttributes(attributes) })
+      const { attributes } = resourceOf(whole)
+      return { name: attributes.name, attributes: teamAttributes(attributes) }
     })
   }
 
   async workspaces(organization: string, reading: Reading): Promise<WorkspaceRecord[]> {
     const list = await this.#tagged(`/organizations/${inPath(organization)}/workspaces`, reading)
-    return recordsOf(list.data, reading, (resource) => {
-      const { id, attributes } = resource
-      return checkedRecord('workspaces', {
-        id,
+    return recordsOf('workspaces', list.data, reading, (resource) => {
+      const { attributes } = resource
+      return {
         name: attributes.name,
         projectId: relatedId(resource, 'project'),
         tagNames: Array.isArray(attributes['tag-names']) ? attributes['tag-names'] : [],
         tagBindings: tagBindingsOf(resource, list),
         isLocked: attributes.locked === true,
         attributes: workspaceAttributes(attributes),
-      })
+      }
     })
   }
 
@@ -143,16 +140,15 @@ export class HttpSource implements Source {
     const { data, included } = await readList(this.#client, path, { include: 'user' })
     const userOf = (resource: Resource) => included.get(relatedId(resource, 'user') ?? '')
     const people = data.filter((one) => userOf(one)?.attributes['is-service-account'] !== true)
-    return recordsOf(people, reading, (resource) => {
-      const { id, attributes } = resource
+    return recordsOf('members', people, reading, (resource) => {
+      const { attributes } = resource
       const user = userOf(resource)
-      return checkedRecord('members', {
-        id,
+      return {
         email: attributes.email ?? user?.attributes.email ?? null,
         username: user?.attributes.username ?? null,
         status: attributes.status,
         teamIds: relatedIds(resource, 'teams'),
-      })
+      }
     })
   }
 
@@ -240,15 +236,16 @@ function isOwners({ attributes }: Resource): boolean {
 }
 
 /** The records of a list. Items that cannot be a record are reported and left out. */
-async function recordsOf<R>(
+async function recordsOf<K extends RecordKind>(
+  kind: K,
   data: readonly Resource[],
   reading: Reading,
-  build: (resource: Resource) => R | Promise<R>,
-): Promise<R[]> {
-  const records: R[] = []
+  membersOf: (resource: Resource) => object | Promise<object>,
+): Promise<Records[K][]> {
+  const records: Records[K][] = []
   for (const resource of data) {
     try {
-      records.push(await build(resource))
+      records.push(checkedRecord(kind, { id: resource.id, ...(await membersOf(resource)) }))
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error
       reading.unreadable(nameOf(resource), error.message)
