@@ -313,7 +313,7 @@ describe('progress', () => {
     let text = ''
     const progress = new Progress({ write: (more: string) => (text += more), isTTY, columns })
     for (const done of [1, 2, 3]) progress.show('acme: teams', done, 3)
-    progress.clear()
+    progress[Symbol.dispose]()
     return text
   }
 

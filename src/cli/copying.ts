@@ -35,14 +35,15 @@ export async function importFrom(config: Config, from: string, flags: CopyingFla
       const source = isAddress(from)
         ? new HttpSource(await sourceClient(from, flags, signal))
         : new FileSource(folderOf(from))
-      return runImport(config, source, {
+      using progress = new Progress(process.stderr)
+      return await runImport(config, source, {
         organizations: flags.organization,
         toOrganization: flags.toOrganization,
         states: flags.states,
         as: flags.as,
         isDryRun: flags.dryRun === true,
         isMerging: flags.merge === true,
-        progress: new Progress(process.stderr),
+        progress,
         signal,
       })
     },
@@ -67,13 +68,13 @@ export async function exportTo(config: Config, folder: string, flags: CopyingFla
   await copy(
     async (signal) => {
       const { organization: organizations, states, from, as } = flags
-      const progress = new Progress(process.stderr)
+      using progress = new Progress(process.stderr)
       const { maxStateBytes } = config
       const options = { organizations, states, progress, signal, maxStateBytes, onBegin }
       if (from !== undefined) {
         if (!isAddress(from))
           throw new OperatorError('--from must be an address such as https://tfe.example.com')
-        return runExport(folder, new HttpSource(await sourceClient(from, flags, signal)), options)
+        return await runExport(folder, new HttpSource(await sourceClient(from, flags, signal)), options)
       }
       await using own = await openOwnServer(config, { as })
       for (const name of organizations) await own.database.read((tx) => organizationNamed(tx, name))

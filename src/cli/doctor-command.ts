@@ -23,7 +23,7 @@ export function doctorCommand(): Command {
 }
 
 async function findingsOf(flags: Record<string, unknown>) {
-  const progress = new Progress(process.stderr)
+  using progress = new Progress(process.stderr)
   const show = (done: number, total: number) => progress.show('state versions', done, total)
   const { examine } = await import('../operation/doctor.ts')
   const { systemClock } = await import('../core/clock.ts')
@@ -32,7 +32,5 @@ async function findingsOf(flags: Record<string, unknown>) {
   } catch (error) {
     if (!(error instanceof SettingError)) throw error
     return error.message.split('\n').map((detail) => ({ check: 'settings', result: 'problem', detail }))
-  } finally {
-    progress.clear()
   }
 }

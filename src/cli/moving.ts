@@ -15,18 +15,14 @@ type Moved = { readonly tables: readonly MovedTable[]; readonly target: string }
 /** Moves the data folder into PostgreSQL. Undefined if the operator interrupted it. */
 export async function move(config: Config, to: string | undefined): Promise<Moved | undefined> {
   const target = { data: config.data, databaseUrl: addressOf(to) }
-  const progress = new Progress(process.stderr)
   return untilInterrupted('interrupted; the same command again continues', async (signal) => {
-    try {
-      const tables = await withDatabase(config, async (from) => {
-        // The audit event at the end needs the key. A wrong one is found before anything is copied.
-        await from.database.read((tx) => operatorAuditKey(tx, config))
-        return moveFrom(from, config, { target, signal, progress })
-      })
-      return { tables, target: nameOfDatabase(target) }
-    } finally {
-      progress.clear()
-    }
+    using progress = new Progress(process.stderr)
+    const tables = await withDatabase(config, async (from) => {
+      // The audit event at the end needs the key. A wrong one is found before anything is copied.
+      await from.database.read((tx) => operatorAuditKey(tx, config))
+      return moveFrom(from, config, { target, signal, progress })
+    })
+    return { tables, target: nameOfDatabase(target) }
   })
 }
 

@@ -103,7 +103,7 @@ export class ExportFiles {
     })
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     for (const { descriptor } of this.#files.values()) closeSync(descriptor)
   }
 }

@@ -24,10 +24,9 @@ type Context = ExportOptions & { source: Source; files: ExportFiles; report: Rep
 
 /** Writes everything that an import would copy into a folder. */
 export async function runExport(folder: string, source: Source, options: ExportOptions): Promise<Report> {
-  const { progress, signal } = options
   const report = new Report(source.name, false)
   const records = await organizationsOf(source, options)
-  const files = new ExportFiles(folder)
+  using files = new ExportFiles(folder)
   options.onBegin?.()
   try {
     for (const record of records) {
@@ -36,10 +35,7 @@ export async function runExport(folder: string, source: Source, options: ExportO
     }
     files.finish(source.name)
   } catch (error) {
-    report.endedBy(error, signal)
-  } finally {
-    progress.clear()
-    files.close()
+    report.endedBy(error, options.signal)
   }
   return report
 }

@@ -29,7 +29,7 @@ export type ImportOptions = {
 
 /** Copies organizations into the configured database. Objects from an earlier run stay unchanged. */
 export async function runImport(config: Config, source: Source, options: ImportOptions): Promise<Report> {
-  const { isDryRun, progress, signal } = options
+  const { isDryRun, signal } = options
   const report = new Report(source.name, isDryRun)
   return withOwnClient(config, { isReadOnly: isDryRun, as: options.as }, async (target) => {
     try {
@@ -53,8 +53,6 @@ export async function runImport(config: Config, source: Source, options: ImportO
       }
     } catch (error) {
       report.endedBy(error, signal)
-    } finally {
-      progress.clear()
     }
     return report
   })

@@ -34,7 +34,7 @@ export class Progress {
   }
 
   /** Clears the line for other output. */
-  clear(): void {
+  [Symbol.dispose](): void {
     if (this.#isDrawn) this.#output.write('\r\u001b[2K')
     this.#isDrawn = false
   }
