@@ -2,18 +2,6 @@ import { Command, Option } from 'commander'
 import { configOf, databaseSettings, withServerSettings } from './options.ts'
 import type { CopyingFlags } from './copying.ts'
 
-const stateOption = () =>
-  new Option('--states <which>', 'copy all state versions, the current one of each workspace, or none')
-    .choices(['current', 'all', 'none'])
-    .default('current')
-
-const collect = (name: string, names: string[]) => [...names, name]
-
-const organizationOption = () =>
-  new Option('--organization <name>', 'copy only this one; may be repeated')
-    .argParser(collect)
-    .default([], 'all')
-
 function withSourceOptions(command: Command): Command {
   return command
     .option('--token-file <file>', 'file with the token for that server')
@@ -22,8 +10,16 @@ function withSourceOptions(command: Command): Command {
       'the token itself: other users of this machine see it in the list of processes',
     )
     .option('--insecure-http', 'allow plain http across the network, for the token and for states')
-    .addOption(organizationOption())
-    .addOption(stateOption())
+    .addOption(
+      new Option('--organization <name>', 'copy only this one; may be repeated')
+        .argParser((name: string, names: string[]) => [...names, name])
+        .default([], 'all'),
+    )
+    .addOption(
+      new Option('--states <which>', 'copy all state versions, the current one of each workspace, or none')
+        .choices(['current', 'all', 'none'])
+        .default('current'),
+    )
     .option('--as <username>', 'the site administrator of this Purser who acts (default: the only one)')
     .option('--json', 'print the report as JSON')
 }
