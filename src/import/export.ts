@@ -10,7 +10,7 @@ import {
   type StateRecord,
   type WorkspaceRecord,
 } from './records.ts'
-import { readJsonState, readState, withoutSnapshots } from './read-state.ts'
+import { readJsonState, readState, statesOf } from './read-state.ts'
 import { Report, type Kind } from './report.ts'
 import type { Reading, Source } from './source.ts'
 
@@ -90,10 +90,8 @@ async function exportOrganization(context: Context, record: OrganizationRecord):
 }
 
 async function exportStates(context: Context, workspace: WorkspaceRecord): Promise<void> {
-  const { source, files, report, organization, states, signal } = context
-  const read = () => source.states(organization, workspace, states)
-  const listed = await readOf(context, 'state versions', read, `all of ${workspace.name}`)
-  const all = withoutSnapshots(report, workspace.name, listed)
+  const { files, report, organization, states, signal } = context
+  const all = await statesOf(context, workspace)
   for (const state of states === 'current' ? all.slice(-1) : all) {
     signal.throwIfAborted()
     const what = `serial ${state.serial} of ${workspace.name}`

@@ -1,7 +1,7 @@
 import { existing } from '../core/existing.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
-import { forEach, readOf, SOME_AT_ONCE, orReport, type Context, type Place } from './context.ts'
-import { readJsonState, readState, withoutSnapshots } from './read-state.ts'
+import { forEach, SOME_AT_ONCE, orReport, type Context, type Place } from './context.ts'
+import { readJsonState, readState, statesOf } from './read-state.ts'
 import { Unreadable, type StateRecord, type WorkspaceRecord } from './records.ts'
 import { relatedId, type Resource } from './source-lists.ts'
 import type { Source } from './source.ts'
@@ -22,24 +22,17 @@ export async function importStates(context: Context, workspaces: readonly Worksp
   const work = async (workspace: WorkspaceRecord) => {
     const place = context.workspaces.get(workspace.id)
     if (place === undefined) return
-    const { source, organization, states, report } = context
     // Read the whole list even if only some are copied, because it is compared with the versions here.
-    const all = await readOf(
-      context,
-      kind,
-      () => source.states(organization, workspace, states),
-      `all of ${workspace.name}`,
-    )
-    const whole = withoutSnapshots(report, workspace.name, all)
+    const all = await statesOf(context, workspace)
     const missing = await orReport(context, kind, workspace.name, () =>
-      wanted(context, workspace, whole, place),
+      wanted(context, workspace, all, place),
     )
     if (missing === undefined) return
     if (missing.length === 0) {
       // An import may have been killed after it had copied everything.
       const giveBack = () => giveBackOldLock(context, place.id)
       if (!context.isDryRun && !place.isNew) await orReport(context, kind, workspace.name, giveBack)
-    } else if (context.isDryRun) report.copied(kind, missing.length)
+    } else if (context.isDryRun) context.report.copied(kind, missing.length)
     else await copyLocked({ ...context, name: workspace.name, workspaceId: place.id }, missing)
   }
   await forEach(context, 'states', workspaces, work, SOME_AT_ONCE)

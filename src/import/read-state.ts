@@ -1,5 +1,5 @@
-import { orReport } from './context.ts'
-import { Unreadable, type StateRecord } from './records.ts'
+import { orReport, readOf } from './context.ts'
+import { Unreadable, type StateChoice, type StateRecord, type WorkspaceRecord } from './records.ts'
 import type { Report } from './report.ts'
 import type { Sink, Source } from './source.ts'
 
@@ -39,18 +39,26 @@ export async function readJsonState(
   return read === true
 }
 
-/** Drops snapshots that are not current yet, at the end. Older ones are ordinary states by now. */
-export function withoutSnapshots(
-  report: Report,
-  workspace: string,
-  oldestFirst: readonly StateRecord[],
-): readonly StateRecord[] {
+type Listing = Parameters<typeof readOf>[0] & { source: Source; states: StateChoice }
+
+/**
+ * The versions of a workspace, oldest first. Without snapshots at the end, which are not current yet; older ones are
+ * ordinary states by now.
+ */
+export async function statesOf(
+  context: Listing,
+  workspace: WorkspaceRecord,
+): Promise<readonly StateRecord[]> {
+  const { source, report, organization, states } = context
+  const { name } = workspace
+  const read = () => source.states(organization, workspace, states)
+  const oldestFirst = await readOf(context, 'state versions', read, `all of ${name}`)
   const end = oldestFirst.findLastIndex(({ isSnapshot }) => !isSnapshot) + 1
   const count = oldestFirst.length - end
   if (count > 0) {
     report.missing(
       'state versions',
-      workspace,
+      name,
       `${count} snapshots: they become current only when the workspace is unlocked there`,
     )
   }
