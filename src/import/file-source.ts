@@ -2,6 +2,7 @@ import { parseStored } from '../core/stored-json.ts'
 import { createHash } from 'node:crypto'
 import { constants, createReadStream, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isJsonObject } from '../core/json-object.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { fileOf, FORMAT, FORMAT_VERSION, MANIFEST, type Manifest } from './export-files.ts'
 import type { AccessKind } from './both-sides.ts'
@@ -132,18 +133,13 @@ export class FileSource implements Source {
   }
 
   #checkedManifest(bytes: Buffer): Manifest {
-    let manifest: Manifest | null
+    let manifest: Manifest | null | undefined
     try {
       manifest = parseStored<Manifest | null>(bytes.toString('utf8'))
     } catch {
-      throw new OperatorError(`${join(this.#folder, MANIFEST)} does not belong to an export`)
+      // Reported below.
     }
-    if (
-      manifest?.format !== FORMAT ||
-      typeof manifest.from !== 'string' ||
-      typeof manifest.files !== 'object' ||
-      manifest.files === null
-    ) {
+    if (manifest?.format !== FORMAT || typeof manifest.from !== 'string' || !isJsonObject(manifest.files)) {
       throw new OperatorError(`${join(this.#folder, MANIFEST)} does not belong to an export`)
     }
     if (manifest['format-version'] !== FORMAT_VERSION) {
