@@ -17,7 +17,7 @@ import {
   type StateRecord,
   type WorkspaceRecord,
 } from './records.ts'
-import type { Sink, Source } from './source.ts'
+import { upTo, type Sink, type Source } from './source.ts'
 
 /** Do not follow links: an export contains none, so a link would lead to a foreign file. Windows has no such flag. */
 const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
@@ -76,11 +76,8 @@ export class FileSource implements Source {
     const sha256 = createHash('sha256')
     sink.restart()
     try {
-      let size = 0
       const fd = openSync(join(this.#folder, name), READ_NO_LINK)
-      for await (const chunk of createReadStream('', { fd }) as AsyncIterable<Buffer>) {
-        size += chunk.length
-        if (size > limit) throw new Unreadable(`it is larger than ${limit} bytes`)
+      for await (const chunk of upTo(limit, createReadStream('', { fd }))) {
         sha256.update(chunk)
         sink.write(chunk)
       }

@@ -5,7 +5,7 @@ import { isLoopback } from '../core/loopback.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { version } from '../core/version.ts'
 import { printable, Unreadable } from './records.ts'
-import type { Sink } from './source.ts'
+import { upTo, type Sink } from './source.ts'
 
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
 const MAX_REDIRECTS = 5
@@ -110,7 +110,10 @@ export class SourceClient {
           continue
         }
         if (response.ok) {
-          await readBounded(response, limit, watch, sink)
+          for await (const chunk of upTo(limit, response.body ?? [])) {
+            watch.alive()
+            sink.write(chunk)
+          }
           this.#losses = 0
           return undefined
         }
@@ -201,19 +204,6 @@ class Watch {
   stop(): void {
     clearTimeout(this.#idle)
     clearTimeout(this.#whole)
-  }
-}
-
-async function readBounded(response: Response, limit: number, watch: Watch, sink: Sink): Promise<void> {
-  let size = 0
-  // Count the bytes while reading, because neither headers nor compression tell the real size.
-  for await (const chunk of response.body ?? []) {
-    watch.alive()
-    size += chunk.length
-    if (size > limit) {
-      throw new Unreadable(`it is larger than ${limit} bytes`)
-    }
-    sink.write(chunk)
   }
 }
 

@@ -1,15 +1,16 @@
 import type { AccessKind } from './both-sides.ts'
-import type {
-  AccessRecord,
-  ConsumersRecord,
-  MemberRecord,
-  OrganizationRecord,
-  ProjectRecord,
-  StateChoice,
-  StateRecord,
-  TeamRecord,
-  TokenRecord,
-  WorkspaceRecord,
+import {
+  Unreadable,
+  type AccessRecord,
+  type ConsumersRecord,
+  type MemberRecord,
+  type OrganizationRecord,
+  type ProjectRecord,
+  type StateChoice,
+  type StateRecord,
+  type TeamRecord,
+  type TokenRecord,
+  type WorkspaceRecord,
 } from './records.ts'
 
 /** What an import or export reads from: another server, or the files of an export. */
@@ -41,6 +42,20 @@ export type Sink = {
   /** Discards everything, because the content is sent again from its beginning. */
   restart(): void
   write(chunk: Uint8Array): void
+}
+
+/** Passes content on, and throws Unreadable if it is longer than `limit` bytes. */
+export async function* upTo(
+  limit: number,
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let size = 0
+  // Count the bytes while reading, because neither headers nor compression tell the real size.
+  for await (const chunk of content) {
+    size += chunk.length
+    if (size > limit) throw new Unreadable(`it is larger than ${limit} bytes`)
+    yield chunk
+  }
 }
 
 /** Callbacks while a list is read. */
