@@ -9,17 +9,12 @@ import {
 import {
   checkedRecord,
   Unreadable,
-  type AccessRecord,
-  type ConsumersRecord,
-  type MemberRecord,
   type OrganizationRecord,
-  type ProjectRecord,
   type RecordKind,
   type Records,
   type StateChoice,
   type StateRecord,
   type TeamRecord,
-  type TokenRecord,
   type WorkspaceRecord,
 } from './records.ts'
 import type { SourceClient } from './source-client.ts'
@@ -37,7 +32,7 @@ import {
 
 const inPath = encodeURIComponent
 
-/** Another server with this interface. It shows only what the token may see. */
+/** Another server with this interface. It shows only what the token may see. `Source` has the types of the results. */
 export class HttpSource implements Source {
   readonly name: string
   readonly identity: string
@@ -49,7 +44,7 @@ export class HttpSource implements Source {
     this.#client = client
   }
 
-  async organizations(names: readonly string[]): Promise<OrganizationRecord[]> {
+  async organizations(names: readonly string[]) {
     const found: Resource[] = []
     if (names.length === 0) found.push(...(await readList(this.#client, '/organizations')).data)
     for (const name of names) found.push(await this.#organization(name))
@@ -87,7 +82,7 @@ export class HttpSource implements Source {
     }
   }
 
-  async projects(organization: string, reading: Reading): Promise<ProjectRecord[]> {
+  async projects(organization: string, reading: Reading) {
     const list = await this.#tagged(`/organizations/${inPath(organization)}/projects`, reading)
     return recordsOf('projects', list.data, reading, (resource) => ({
       name: resource.attributes.name,
@@ -108,7 +103,7 @@ export class HttpSource implements Source {
     }
   }
 
-  async teams(organization: string, reading: Reading): Promise<TeamRecord[]> {
+  async teams(organization: string, reading: Reading) {
     const { data } = await readList(this.#client, `/organizations/${inPath(organization)}/teams`)
     let done = 0
     return recordsOf('teams', data, reading, async ({ id }) => {
@@ -120,7 +115,7 @@ export class HttpSource implements Source {
     })
   }
 
-  async workspaces(organization: string, reading: Reading): Promise<WorkspaceRecord[]> {
+  async workspaces(organization: string, reading: Reading) {
     const list = await this.#tagged(`/organizations/${inPath(organization)}/workspaces`, reading)
     return recordsOf('workspaces', list.data, reading, (resource) => {
       const { attributes } = resource
@@ -135,7 +130,7 @@ export class HttpSource implements Source {
     })
   }
 
-  async members(organization: string, reading: Reading): Promise<MemberRecord[]> {
+  async members(organization: string, reading: Reading) {
     const path = `/organizations/${inPath(organization)}/organization-memberships`
     const { data, included } = await readList(this.#client, path, { include: 'user' })
     const userOf = (resource: Resource) => included.get(relatedId(resource, 'user') ?? '')
@@ -152,7 +147,7 @@ export class HttpSource implements Source {
     })
   }
 
-  async access(kind: AccessKind, _organization: string, placeId: string): Promise<AccessRecord[]> {
+  async access(kind: AccessKind, _organization: string, placeId: string) {
     const { relation, copied } = accessKinds[kind]
     const { data } = await readList(this.#client, `/${kind}`, { [`filter[${relation}][id]`]: placeId })
     return data.map((resource) =>
@@ -164,7 +159,7 @@ export class HttpSource implements Source {
     )
   }
 
-  async consumers(_organization: string, { id }: WorkspaceRecord): Promise<ConsumersRecord[]> {
+  async consumers(_organization: string, { id }: WorkspaceRecord) {
     const { data } = await readList(this.#client, consumersPath(id))
     const consumerIds = data.map((consumer) => consumer.id)
     return consumerIds.length === 0
@@ -172,7 +167,7 @@ export class HttpSource implements Source {
       : [checkedRecord('remote-state-consumers', { placeId: id, consumerIds })]
   }
 
-  async tokens(organization: string, teams: readonly TeamRecord[]): Promise<TokenRecord[]> {
+  async tokens(organization: string, teams: readonly TeamRecord[]) {
     const names = new Map(teams.map(({ id, name }) => [id, name]))
     const path = `/organizations/${inPath(organization)}`
     const { data } = await readList(this.#client, `${path}/team-tokens`)
@@ -196,7 +191,7 @@ export class HttpSource implements Source {
     return records.map((record) => checkedRecord('tokens', record))
   }
 
-  async states(organization: string, workspace: WorkspaceRecord, which: StateChoice): Promise<StateRecord[]> {
+  async states(organization: string, workspace: WorkspaceRecord, which: StateChoice) {
     if (which === 'none') return []
     const { data } = await readList(this.#client, '/state-versions', {
       'filter[organization][name]': organization,
