@@ -9,9 +9,7 @@ import { bringUpToDate } from '../operation/prepare.ts'
 import { checkFingerprint, findSecretKey, FINGERPRINT } from '../operation/secret-key.ts'
 import { note } from './output.ts'
 
-type Migrated = { migrated: string[]; indexes: string[] }
-
-export async function migrateDatabase(config: Config): Promise<Migrated> {
+export async function migrateDatabase(config: Config) {
   const isSqlite = config.databaseUrl === undefined
   if (isSqlite) makeDataFolder(config.data)
   return withOpened(config, async (open) => {
