@@ -14,44 +14,30 @@ type Moved = { readonly tables: readonly MovedTable[]; readonly target: string }
 
 /** Moves the data folder into PostgreSQL. Undefined if the operator interrupted it. */
 export async function move(config: Config, to: string | undefined): Promise<Moved | undefined> {
+  const file = sqliteFile(config.data)
+  const event = { action: 'database.move', resourceType: 'databases', resourceId: file }
   const target = { data: config.data, databaseUrl: addressOf(to) }
   return untilInterrupted('interrupted; the same command again continues', async (signal) => {
     using progress = new Progress(process.stderr)
+    const moveInto = async (from: OpenDatabase, open: OpenDatabase) => {
+      await refuseUnfit(open, target)
+      return moveDatabase(from, open, {
+        source: resolve(file),
+        signal,
+        onContinue: (rows, table) => note(`continues an interrupted move after ${rows} rows of ${table}`),
+        onProgress: (stage, done, total) => progress.show(stage, done, total),
+        finish: (tx) => auditOperator(tx, config, event),
+      })
+    }
     const tables = await withDatabase(config, async (from) => {
       // The audit event at the end needs the key. A wrong one is found before anything is copied.
       await from.database.read((tx) => operatorAuditKey(tx, config))
-      return moveFrom(from, config, { target, signal, progress })
+      // No server may write the source meanwhile.
+      using _ = lockDataFolder(config.data)
+      return await withOpened(target, (open) => moveInto(from, open), { connections: 1 })
     })
     return { tables, target: nameOfDatabase(target) }
   })
-}
-
-type Moving = {
-  readonly target: { readonly data: string; readonly databaseUrl: string }
-  readonly signal: AbortSignal
-  readonly progress: Progress
-}
-
-async function moveFrom(
-  from: OpenDatabase,
-  config: Config,
-  { target, signal, progress }: Moving,
-): Promise<MovedTable[]> {
-  const file = sqliteFile(config.data)
-  // No server may write the source meanwhile.
-  using _ = lockDataFolder(config.data)
-  const event = { action: 'database.move', resourceType: 'databases', resourceId: file }
-  const moveInto = async (open: OpenDatabase) => {
-    await refuseUnfit(open, target)
-    return moveDatabase(from, open, {
-      source: resolve(file),
-      signal,
-      onContinue: (rows, table) => note(`continues an interrupted move after ${rows} rows of ${table}`),
-      onProgress: (stage, done, total) => progress.show(stage, done, total),
-      finish: (tx) => auditOperator(tx, config, event),
-    })
-  }
-  return await withOpened(target, moveInto, { connections: 1 })
 }
 
 /** The settings of the source: a data folder, whatever database a server of this environment would use. */
