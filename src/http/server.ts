@@ -72,7 +72,7 @@ export function createServer(
   const malformed = new MalformedParts()
   server.on('clientError', (error: Error, socket: Socket) => {
     deps.writes.flush()
-    malformed.answer(error, socket, deps.drain.latestOn(socket))
+    malformed.answer(error, socket, deps.drain.connections.latestOn(socket))
   })
   // V8 forgets the shape of the objects behind process.nextTick if an idle server collects garbage while there is none of
   // them. From then on it makes each of them slowly, several for each request. So the server always holds one of them.

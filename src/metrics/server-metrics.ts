@@ -28,7 +28,7 @@ async function serverFamilies({
       { labels: labelsOf(build), value: 1 },
     ]),
     ...(requestMetrics?.families() ?? []),
-    gauge('purser_http_connections', 'Open connections of clients.', drain.connections),
+    gauge('purser_http_connections', 'Open connections of clients.', drain.connections.count),
     gauge(
       'purser_bytes_in_flight',
       'Memory for bodies, uploads and large answers that are on their way.',

@@ -1,5 +1,4 @@
-import type { Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Server } from 'node:http'
 import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Connections } from '../http/connections.ts'
@@ -22,7 +21,7 @@ const MAX_SETTLING_MS = 3_000
  */
 export class Drain {
   readonly #log: Logger
-  readonly #connections: Connections
+  readonly connections: Connections
   readonly #hurried = new AbortController()
   #idleMs = 0
   /** Whether /readyz reports that this server is stopping. */
@@ -32,23 +31,13 @@ export class Drain {
 
   constructor(log: Logger, maxConnections: number) {
     this.#log = log
-    this.#connections = new Connections(maxConnections, logFull(log, maxConnections))
-  }
-
-  /** Open connections of the server. */
-  get connections(): number {
-    return this.#connections.count
-  }
-
-  /** The answer to the latest request of a connection. */
-  latestOn(socket: Socket): ServerResponse | undefined {
-    return this.#connections.latestOn(socket)
+    this.connections = new Connections(maxConnections, logFull(log, maxConnections))
   }
 
   follow(server: Server): void {
-    this.#connections.follow(server)
+    this.connections.follow(server)
     // Node calls this when the port closes, too. Its version would break connections between two requests.
-    server.closeIdleConnections = () => this.#connections.closeIdle(this.#idleMs)
+    server.closeIdleConnections = () => this.connections.closeIdle(this.#idleMs)
   }
 
   /** Resolves when no new connections arrive, or when the time is over. */
@@ -65,7 +54,7 @@ export class Drain {
       // Let the server accept connections that are already waiting.
       await immediate()
       const now = performance.now()
-      left = Math.min(this.#connections.latestAt + SETTLED_MS, end) - now
+      left = Math.min(this.connections.latestAt + SETTLED_MS, end) - now
     }
   }
 
@@ -85,7 +74,7 @@ export class Drain {
       this.#log.warn(
         `requests were cut off that took longer than ${CUT_MS / 1000} s after the port was closed`,
       )
-      this.#connections.closeAll()
+      this.connections.closeAll()
     }, CUT_MS)
     await new Promise((resolve) => server.close(resolve))
     clearTimeout(tell)
