@@ -1,7 +1,7 @@
 import { existing } from '../core/existing.ts'
 import type { Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { rowById } from '../database/rows.ts'
+import { rowBy } from '../database/rows.ts'
 import { countOf, pageOf } from '../database/pages.ts'
 import type { AuthenticationTokenTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -18,7 +18,7 @@ export function insertToken(tx: Transaction, row: Insertable<AuthenticationToken
   return tx.db.insertInto('authentication_tokens').values(row).returningAll().executeTakeFirstOrThrow()
 }
 
-export const findToken = rowById('authentication_tokens')
+export const findToken = rowBy('authentication_tokens', 'id')
 
 const tokensOf = (tx: Transaction, owner: TokenOwner) => {
   const query = tx.db.selectFrom('authentication_tokens').where('kind', '=', owner.kind)

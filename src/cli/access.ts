@@ -12,7 +12,7 @@ import { findSubject, type SubjectAddress } from '../effective-access/subjects.t
 import { listDocument } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { inForceOf } from '../teams/in-force.ts'
-import { findTeamIdByName } from '../teams/team-store.ts'
+import { findTeamByName } from '../teams/team-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { readDatabase } from '../operation/command-database.ts'
 import { organizationNamed } from './named.ts'
@@ -62,7 +62,7 @@ async function byTeamId(
   subject: SubjectAddress,
 ): Promise<SubjectAddress> {
   if (!('team' in subject)) return subject
-  const named = (await findTeamIdByName(tx, organization.id, subject.team))?.id
+  const named = (await findTeamByName(tx, organization.id, subject.team))?.id
   return named === undefined ? subject : { team: named }
 }
 

@@ -12,17 +12,18 @@ type Row<T extends keyof Tables> = Selectable<Tables[T]>
 // oxlint-disable-next-line typescript/no-explicit-any
 const unchecked = (db: Kysely<Tables>): Kysely<any> => db
 
-/** Makes the function that finds a row by its id. */
-export function rowById<T extends TableWithId>(table: T) {
+/** Makes the function that finds a row by its id, or by the value of another unique column. */
+export function rowBy<T extends TableWithId>(table: T, unique: keyof Tables[T] & string) {
   const name: string = table
-  const query = prepared<{ id: string }>()((db, param) =>
-    unchecked(db).selectFrom(name).where('id', '=', param('id')).selectAll().$castTo<Row<T>>(),
+  const column: string = unique
+  const query = prepared<{ value: string }>()((db, param) =>
+    unchecked(db).selectFrom(name).where(column, '=', param('value')).selectAll().$castTo<Row<T>>(),
   )
-  return (tx: Transaction, id: string) => tx.first(query, { id })
+  return (tx: Transaction, value: string) => tx.first(query, { value })
 }
 
 /** Makes the function that finds a row by its name in an organization. */
-export function rowByName<T extends 'projects' | 'workspaces'>(table: T) {
+export function rowByName<T extends 'projects' | 'teams' | 'workspaces'>(table: T) {
   const name: string = table
   const query = prepared<{ organizationId: string; name: string }>()((db, param) =>
     unchecked(db)

@@ -1,6 +1,6 @@
 import type { Selectable, Updateable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { insertUnlessTaken, rowById, updateUnlessTaken } from '../database/rows.ts'
+import { insertUnlessTaken, rowBy, updateUnlessTaken } from '../database/rows.ts'
 import { countOf } from '../database/pages.ts'
 import { locksRows, nextVersion } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
@@ -14,15 +14,8 @@ export type RulingColumns = Pick<
   'delegated_team_management' | 'user_tokens_enabled' | 'max_ttl_enabled'
 >
 
-const byName = prepared<{ name: string }>()((db, param) =>
-  db.selectFrom('organizations').where('name', '=', param('name')).selectAll(),
-)
-
-export function findOrganizationByName(tx: Transaction, name: string): Promise<OrganizationRow | undefined> {
-  return tx.first(byName, { name })
-}
-
-export const findOrganization = rowById('organizations')
+export const findOrganizationByName = rowBy('organizations', 'name')
+export const findOrganization = rowBy('organizations', 'id')
 
 /** Returns undefined if the name is taken. */
 export const insertOrganization = insertUnlessTaken('organizations', 'name')

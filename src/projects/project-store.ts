@@ -7,7 +7,7 @@ import {
 } from '../access/granted-places-store.ts'
 import { countOf, pageOf } from '../database/pages.ts'
 import type { Transaction } from '../database/database.ts'
-import { insertUnlessTaken, rowById, rowByName, updateUnlessTaken } from '../database/rows.ts'
+import { insertUnlessTaken, rowBy, rowByName, updateUnlessTaken } from '../database/rows.ts'
 import { holdsText } from '../database/portable.ts'
 import { deleteInSlices } from '../database/slices.ts'
 import type { ProjectTable } from '../database/tables.ts'
@@ -19,7 +19,7 @@ export type ProjectRow = Selectable<ProjectTable>
 /** Returns undefined if the organization already has a project of this name. */
 export const insertProject = insertUnlessTaken('projects', 'organization_id', 'name')
 
-export const findProject = rowById('projects')
+export const findProject = rowBy('projects', 'id')
 
 export const findProjectByName = rowByName('projects')
 

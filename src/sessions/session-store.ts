@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import { isFarAhead } from '../core/clock.ts'
 import type { Transaction } from '../database/database.ts'
-import { rowById } from '../database/rows.ts'
+import { rowBy } from '../database/rows.ts'
 import { pageOf } from '../database/pages.ts'
 import type { SessionTable } from '../database/session-tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -12,7 +12,7 @@ export async function insertSession(tx: Transaction, row: SessionRow): Promise<v
   await tx.db.insertInto('sessions').values(row).execute()
 }
 
-export const findSession = rowById('sessions')
+export const findSession = rowBy('sessions', 'id')
 
 /** A page of the user's sessions, newest first. Ended ones count until they are deleted. */
 export async function listSessions(

@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { rowById, updateRow } from '../database/rows.ts'
+import { rowBy, updateRow } from '../database/rows.ts'
 import { pageOf } from '../database/pages.ts'
 import { forUpdate, isTextIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
@@ -27,11 +27,7 @@ export function uploadOf(row: StateVersionRow, kind: 'state' | 'json-state'): st
   return kind === 'state' ? row.upload_id : row.json_upload_id
 }
 
-const byOutputKey = prepared<{ outputKey: string }>()((db, param) =>
-  db.selectFrom('state_versions').where('output_key', '=', param('outputKey')).selectAll(),
-)
-
-export const findStateVersion = rowById('state_versions')
+export const findStateVersion = rowBy('state_versions', 'id')
 
 /** The version, whose row a write locks until its end. */
 export function lockStateVersion(tx: Transaction, id: string): Promise<StateVersionRow | undefined> {
@@ -40,12 +36,7 @@ export function lockStateVersion(tx: Transaction, id: string): Promise<StateVers
 }
 
 /** The state version whose output ids begin with this key. */
-export function findStateVersionByOutputKey(
-  tx: Transaction,
-  outputKey: string,
-): Promise<StateVersionRow | undefined> {
-  return tx.first(byOutputKey, { outputKey })
-}
+export const findStateVersionByOutputKey = rowBy('state_versions', 'output_key')
 
 /** The version with this serial that is not discarded; there is at most one. */
 export function findBySerial(

@@ -1,7 +1,7 @@
 import { sql, type Expression, type Insertable, type SqlBool } from 'kysely'
 import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
-import { rowById } from '../database/rows.ts'
+import { rowBy } from '../database/rows.ts'
 import { countOf, pageOf } from '../database/pages.ts'
 import { holdsText, unindexed } from '../database/portable.ts'
 import { deleteSome, inSlices } from '../database/slices.ts'
@@ -131,7 +131,7 @@ export function findVisibleTags(
   )
 }
 
-export const findTag = rowById('tags')
+export const findTag = rowBy('tags', 'id')
 
 /** Inserts the tags that the organization does not have yet. */
 export async function insertTags(tx: Transaction, rows: readonly Insertable<TagTable>[]): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Expression, Kysely, Selectable, SqlBool } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { pageOf } from '../database/pages.ts'
-import { insertUnlessTaken, rowById, updateRow } from '../database/rows.ts'
+import { insertUnlessTaken, rowBy, updateRow } from '../database/rows.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 
@@ -27,7 +27,7 @@ export function grantStore<T extends GrantTable>(table: T, place: keyof Tables[T
   // oxlint-disable-next-line typescript/no-explicit-any -- Kysely cannot check a statement whose table is a parameter
   const unchecked = ({ db }: Transaction): Kysely<any> => db
   return {
-    find: rowById(table),
+    find: rowBy(table, 'id'),
     /** Returns undefined if the team already has a grant on the place. */
     insert: insertUnlessTaken(table, place, 'team_id'),
     update: updateRow(table),

@@ -19,7 +19,7 @@ import { newTeamBody, readTeam, teamBody, teamColumns, type TeamShape } from './
 import { includedWithTeams, teamQuery, type TeamQuery } from './team-includes.ts'
 import { countOpenTeams, listVisibleTeams } from './team-list-store.ts'
 import { teamPlace } from './team-place.ts'
-import { deleteTeam, findTeamIdByName, insertTeam, updateTeam, type TeamRow } from './team-store.ts'
+import { deleteTeam, findTeamByName, insertTeam, updateTeam, type TeamRow } from './team-store.ts'
 import { grantFlags, NAME_IS_TAKEN, problemsOfOwners, refuseNameInDryRun } from './teams.ts'
 
 type Context = Omit<IncludingViewer, 'later'> & {
@@ -98,7 +98,7 @@ export const teamRoutes: readonly Route[] = [
       if (organization.teams_count + (tx.beside ?? 0) >= maxTeams) problems.push(tooMany('teams', maxTeams))
       problems.push(...granted.problems)
       await besideTakenName(problems, NAME_IS_TAKEN, body.changes.name, (name) =>
-        findTeamIdByName(tx, organization.id, name),
+        findTeamByName(tx, organization.id, name),
       )
       return granted
     },
@@ -159,7 +159,7 @@ export const teamRoutes: readonly Route[] = [
       const granted = grantFlags(context, team.organization_access)
       problems.push(...(team.is_owners === 1 ? problemsOfOwners(changes, team) : granted.problems))
       const name = team.is_owners === 1 ? undefined : changes.name
-      const find = (taken: string) => findTeamIdByName(tx, organization.id, taken)
+      const find = (taken: string) => findTeamByName(tx, organization.id, taken)
       await besideTakenName(problems, NAME_IS_TAKEN, name, find, team.id)
       return granted
     },

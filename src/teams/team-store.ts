@@ -1,7 +1,7 @@
 import { sql, type Selectable, type Updateable } from 'kysely'
 import type { TeamFacts, Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
-import { rowById } from '../database/rows.ts'
+import { rowBy, rowByName } from '../database/rows.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
 import { filterOnly, unlessTaken, isTextIn, nextVersion } from '../database/portable.ts'
@@ -24,23 +24,9 @@ export type HoldingTeam = Pick<TeamRow, (typeof holdingColumns)[number]>
 /** For statements that join the teams. */
 export const holdingTeamColumns = holdingColumns.map((column) => `teams.${column}` as const)
 
-export const findTeam = rowById('teams')
+export const findTeam = rowBy('teams', 'id')
 
-export function findTeamIdByName(
-  tx: Transaction,
-  organizationId: string,
-  name: string,
-): Promise<{ readonly id: string } | undefined> {
-  return tx.first(idByName, { organizationId, name })
-}
-
-const idByName = prepared<{ organizationId: string; name: string }>()((db, param) =>
-  db
-    .selectFrom('teams')
-    .where('organization_id', '=', param('organizationId'))
-    .where('name', '=', param('name'))
-    .select('id'),
-)
+export const findTeamByName = rowByName('teams')
 
 /**
  * The teams of the organization with these ids. Other ids are ignored. Without statistics, SQLite would read all teams of the

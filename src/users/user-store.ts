@@ -1,16 +1,15 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { rowById, updateRow } from '../database/rows.ts'
+import { rowBy, updateRow } from '../database/rows.ts'
 import { pageOf } from '../database/pages.ts'
 import { forUpdate, holdsText, locksRows } from '../database/portable.ts'
-import { prepared } from '../database/prepared.ts'
 import { inSlices } from '../database/slices.ts'
 import type { UserTable } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 
 export type UserRow = Selectable<UserTable>
 
-export const findUser = rowById('users')
+export const findUser = rowBy('users', 'id')
 
 /** Ordered by id. Unknown ids are ignored. */
 export function findUsers(tx: Transaction, ids: readonly string[]): Promise<UserRow[]> {
@@ -24,14 +23,8 @@ export function findUserByEmail(tx: Transaction, key: string): Promise<UserRow |
   return tx.db.selectFrom('users').where('email_key', '=', key).selectAll().executeTakeFirst()
 }
 
-const byUsername = prepared<{ key: string }>()((db, param) =>
-  db.selectFrom('users').where('username_key', '=', param('key')).selectAll(),
-)
-
-/** @param key see keyOf */
-export function findUserByUsername(tx: Transaction, key: string): Promise<UserRow | undefined> {
-  return tx.first(byUsername, { key })
-}
+/** By the key of the name: see keyOf. */
+export const findUserByUsername = rowBy('users', 'username_key')
 
 /**
  * Locks the user until this write ends, and returns the row as committed. Undefined if the user is gone. Lock the

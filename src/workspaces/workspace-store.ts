@@ -1,13 +1,13 @@
 import { sql, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { insertUnlessTaken, rowById, rowByName, updateUnlessTaken } from '../database/rows.ts'
+import { insertUnlessTaken, rowBy, rowByName, updateUnlessTaken } from '../database/rows.ts'
 import { filterOnly } from '../database/portable.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
 import type { WorkspaceTable } from '../database/tables.ts'
 
 export type WorkspaceRow = Selectable<WorkspaceTable>
 
-export const findWorkspace = rowById('workspaces')
+export const findWorkspace = rowBy('workspaces', 'id')
 
 export const findWorkspaceByName = rowByName('workspaces')
 
