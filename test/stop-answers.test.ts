@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { resolve } from 'node:path'
@@ -5,6 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectSecurely } from 'node:tls'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startServer } from './support/server.ts'
+import { lock, postState, stateText } from './support/states.ts'
+import { createTestOrganization, createWorkspace } from './support/world.ts'
+
+/** More than the buffers of both ends of a connection hold. */
+const LONG_BYTES = 32 * 1024 * 1024
 
 const file = (name: string) => resolve(import.meta.dirname, 'data/tls', name)
 const certificate = { tlsCert: file('cert.pem'), tlsKey: file('key.pem') }
@@ -75,4 +81,31 @@ test('half a minute after the port closed, a TLS handshake that goes on for ever
   const start = performance.now()
   await Promise.all([stopped, closed])
   expect(performance.now() - start).toBeLessThan(5_000)
+})
+
+test('half a minute after the port closed, an answer to HTTP/1.0 is cut so that it does not look whole', async () => {
+  const server = await startServer('sqlite')
+  const organization = await createTestOrganization(server)
+  const { client } = organization.owner
+  const workspaceId = await createWorkspace(organization)
+  await lock(client, workspaceId)
+  const filler = randomBytes(LONG_BYTES / 2).toString('hex')
+  const state = stateText('{}').replace('"check_results"', `"filler":"${filler}","check_results"`)
+  const { attributes, id } = (await postState(client, workspaceId, state)).json.data
+  await client.request('PUT', attributes['hosted-state-upload-url'], state)
+  const socket = connect(Number(new URL(server.address).port), '127.0.0.1')
+  const ended = new Promise((end) => socket.on('error', () => end('cut')).on('end', () => end('whole')))
+  socket.write(
+    `GET /api/v2/state-versions/${id}/download HTTP/1.0\r\nAuthorization: Bearer ${client.token}\r\n\r\n`,
+  )
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /)
+  socket.pause()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const stopped = server.stop()
+  vi.advanceTimersByTime(30_000)
+  vi.useRealTimers()
+  await stopped
+  socket.resume()
+  expect(await ended).toBe('cut')
 })

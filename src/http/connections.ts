@@ -74,7 +74,7 @@ export class Connections {
     })
     // The timeout is for silent clients. A connection that waits for this server's answer is not closed.
     server.on('timeout', (socket: Socket) => {
-      if (!this.#isServersTurn(socket)) socket.destroy()
+      if (!this.#isServersTurn(socket)) this.#end(socket)
     })
   }
 
@@ -97,8 +97,8 @@ export class Connections {
     const closable = idle.length > 0 ? idle : most.filter(([socket]) => !this.#isServersTurn(socket))
     const count = Math.ceil(this.#most * CLOSED_AT_ONCE)
     for (const [socket] of closable.toSorted(([, a], [, b]) => a.usedAt - b.usedAt).slice(0, count)) {
+      this.#end(socket)
       this.#connections.delete(socket)
-      socket.destroy()
     }
   }
 
@@ -119,9 +119,14 @@ export class Connections {
     }
   }
 
-  /** Closes all connections. `Server.closeAllConnections` leaves those out that are still in their TLS handshake. */
-  closeAll(): void {
-    for (const socket of this.#connections.keys()) socket.destroy()
+  /** Ends all connections. `Server.closeAllConnections` leaves those out that are still in their TLS handshake. */
+  endAll(): void {
+    for (const socket of this.#connections.keys()) this.#end(socket)
+  }
+
+  #end(socket: Socket): void {
+    if (this.latestOn(socket)?.writableFinished === false) cutOff(socket)
+    else socket.destroy()
   }
 
   /** Whether the client has sent its whole request and received everything sent so far. */
@@ -130,6 +135,16 @@ export class Connections {
     if (request === undefined || response?.writableFinished !== false) return false
     return (request.complete || request.readableLength > 0) && socket.writableLength === 0
   }
+}
+
+/**
+ * Ends a connection in the middle of an answer. Before HTTP/1.1, which older versions of nginx speak to servers, the end of the
+ * connection is the end of an answer without a length, so a reset has to say that a part is missing. With TLS its own last
+ * message is missing, which says the same.
+ */
+export function cutOff(socket: Socket): void {
+  if ('encrypted' in socket) socket.destroy()
+  else socket.resetAndDestroy()
 }
 
 function addressOf({ remoteAddress, remotePort }: Socket): string {

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import type { Answer } from './call.ts'
+import { cutOff } from './connections.ts'
 import type { RunnerDeps } from './deps.ts'
 import { endLingering, mustClose } from './linger.ts'
 
@@ -62,7 +62,7 @@ export function send(
   if (body instanceof Readable) {
     raw.writeHead(answer.status, headers)
     if (request.method !== 'HEAD') {
-      if (!raw.useChunkedEncodingByDefault) resetIfBroken(body, request.socket)
+      if (!raw.useChunkedEncodingByDefault) body.once('error', () => cutOff(request.socket))
       return pipeline(body, raw)
     }
     body.destroy()
@@ -84,14 +84,4 @@ export function send(
     else raw.end(body)
   })
   return undefined
-}
-
-/**
- * Before HTTP/1.1 the end of the connection is the end of an answer without a length, so a reset has to say that a part is
- * missing. Older versions of nginx speak it by default. With TLS its own last message is missing, which says the same.
- */
-function resetIfBroken(body: Readable, socket: Socket): void {
-  body.once('error', () => {
-    if (!('encrypted' in socket)) socket.resetAndDestroy()
-  })
 }

@@ -74,7 +74,7 @@ export class Drain {
       this.#log.warn(
         `requests were cut off that took longer than ${CUT_MS / 1000} s after the port was closed`,
       )
-      this.connections.closeAll()
+      this.connections.endAll()
     }, CUT_MS)
     await new Promise((resolve) => server.close(resolve))
     clearTimeout(tell)
