@@ -4,7 +4,7 @@ import { read } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import type { ContentKind } from './state-chunk-store.ts'
 import { stateVersionPlace } from '../state-versions/state-version-place.ts'
-import { isContentDeleted, uploadOf } from '../state-versions/state-version-store.ts'
+import { isContentOver, uploadOf } from '../state-versions/state-version-store.ts'
 
 /** Memory for two chunks, each sealed and opened. */
 const CHUNKS_BYTES = 1024 * 1024
@@ -16,8 +16,7 @@ function downloadRoute(kind: ContentKind, suffix: string, summary: string): Rout
     document: ({ deps, resource, reveal }) => {
       const { stateVersion } = resource
       // The remaining chunks of a discarded version are being swept.
-      const isOver = stateVersion.status === 'discarded' || isContentDeleted(stateVersion)
-      if (uploadOf(stateVersion, kind) === null || isOver) throw notFound()
+      if (uploadOf(stateVersion, kind) === null || isContentOver(stateVersion)) throw notFound()
       // A state contains all sensitive values.
       reveal({
         action: 'state-version.download',

@@ -14,15 +14,13 @@ import {
 } from '../jsonapi/description.ts'
 import { document, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import { lockHolder } from '../workspaces/workspace-locks.ts'
-import { neighboursOf, statuses, type StateVersionRow } from './state-version-store.ts'
+import { isContentOver, neighboursOf, statuses, type StateVersionRow } from './state-version-store.ts'
 import { uploadPath } from './upload-urls.ts'
 
 const textOrNone = nullable(Type.String())
 
 type StateVersionView = {
   readonly row: StateVersionRow
-  /** Its content was discarded or deleted. */
-  readonly isOver: boolean
   /** Addresses for the caller; null without the right to use them. */
   readonly upload: (kind: 'state' | 'json-state') => string | null
   readonly download: (path: string) => string | null
@@ -47,8 +45,8 @@ const attributes: Fields<StateVersionView> = {
   ],
   'hosted-json-state-download-url': [
     textOrNone,
-    ({ row, isOver, download }) =>
-      row.json_upload_id !== null && !isOver ? download('json-download') : null,
+    ({ row, download }) =>
+      row.json_upload_id !== null && !isContentOver(row) ? download('json-download') : null,
   ],
   'hosted-state-upload-url': [
     textOrNone,
@@ -56,7 +54,7 @@ const attributes: Fields<StateVersionView> = {
   ],
   'hosted-json-state-upload-url': [
     textOrNone,
-    ({ row, isOver, upload }) => (row.json_upload_id === null && !isOver ? upload('json-state') : null),
+    ({ row, upload }) => (row.json_upload_id === null && !isContentOver(row) ? upload('json-state') : null),
   ],
   'encrypted-state-download-url': [textOrNone, () => null],
   'sanitized-state-upload-url': [textOrNone, () => null],
@@ -127,7 +125,6 @@ export async function stateVersionFragments(
   const neighbours = await neighboursOf(tx, ids)
   const canRead = isPermitted('state-version:read', actor, standing, target)
   return rows.map((row) => {
-    const isOver = row.status !== 'pending' && row.status !== 'finalized'
     // An upload URL is a right by itself, and uploads count as the creator's: only the creator sees it.
     const canUpload =
       lockHolder(actor).locked_by_id === row.created_by_id &&
@@ -138,7 +135,6 @@ export async function stateVersionFragments(
     const { created_by_id: id, created_by_kind: type } = row
     return stateVersions.fragment({
       row,
-      isOver,
       upload,
       download,
       creator: id === null || type === null || hidden.has(id) ? null : { id, type },

@@ -22,6 +22,11 @@ export function isContentDeleted({ status }: Pick<StateVersionRow, 'status'>): b
   return status === 'backing_data_soft_deleted' || status === 'backing_data_permanently_deleted'
 }
 
+/** Whether there is no content any more: it was discarded or deleted. */
+export function isContentOver({ status }: Pick<StateVersionRow, 'status'>): boolean {
+  return status === 'discarded' || isContentDeleted({ status })
+}
+
 /** The upload whose chunks are the content; null if there is none. */
 export function uploadOf(row: StateVersionRow, kind: 'state' | 'json-state'): string | null {
   return kind === 'state' ? row.upload_id : row.json_upload_id
