@@ -10,37 +10,42 @@ const MAX_NAME_LENGTH = 500
 /** The statements of an earlier request, as one. */
 export type ReadPlan = { readonly steps: readonly Step[]; readonly statement: ReadStatement }
 
+/** The statement is made when the read comes again. Most searches do not. */
+type KeptPlan = { readonly steps: readonly Step[]; plan?: ReadPlan }
+
 /**
  * What a read needed the last time, and what it needed when the caches could answer less: after a change. Without `lean`
  * the last read needed more than both.
  */
-type KeptPlans = { lean: ReadPlan | undefined; whole: ReadPlan }
+type Both<Plan> = { lean: Plan | undefined; whole: Plan }
 
 /** The plans of recent reads, by caller and by the name of the read. */
 export class ReadPlans {
   /** Least recently used first. */
-  readonly #callers = new Map<string, Map<string, KeptPlans>>()
+  readonly #callers = new Map<string, Map<string, Both<KeptPlan>>>()
   readonly #statements = new ReadStatements()
   #count = 0
 
-  find(caller: string, name: string): KeptPlans | undefined {
+  find(caller: string, name: string): Both<ReadPlan> | undefined {
     const plans = this.#callers.get(caller)
-    const plan = plans?.get(name)
-    if (plans !== undefined && plan !== undefined) {
-      this.#callers.delete(caller)
-      this.#callers.set(caller, plans)
-    }
-    return plan
+    const known = plans?.get(name)
+    if (plans === undefined || known === undefined) return undefined
+    this.#callers.delete(caller)
+    this.#callers.set(caller, plans)
+    const whole = this.#planOf(known.whole)
+    return whole && { lean: known.lean && this.#planOf(known.lean), whole }
   }
 
   keep(caller: string, name: string, steps: readonly Step[]): void {
-    const lean = name.length > MAX_NAME_LENGTH ? undefined : this.#planOf(steps)
-    if (lean === undefined) return
-    const plans = this.#callers.get(caller) ?? new Map<string, KeptPlans>()
+    if (name.length > MAX_NAME_LENGTH) return
+    const plans = this.#callers.get(caller) ?? new Map<string, Both<KeptPlan>>()
     this.#callers.set(caller, plans)
     const known = plans.get(name)
+    if (known?.lean?.steps === steps) return
     if (known === undefined) this.#count += 1
-    plans.set(name, { lean, whole: this.#union(lean, known?.whole) })
+    const lean = { steps }
+    const whole = union(steps, known?.whole.steps)
+    plans.set(name, { lean, whole: whole === steps ? lean : { steps: whole } })
     const [oldestName] = plans.keys()
     if (plans.size > MAX_PLANS_OF_CALLER && oldestName !== undefined) this.forget(caller, oldestName)
     for (const [oldest, { size }] of this.#callers) {
@@ -53,17 +58,16 @@ export class ReadPlans {
   /** Notes the steps that sufficed for a read. */
   use(caller: string, name: string, used: readonly Step[]): void {
     const known = this.#callers.get(caller)?.get(name)
-    const lean = known?.lean?.steps === used ? undefined : this.#planOf(used)
-    if (known !== undefined && lean !== undefined) known.lean = lean
+    if (known === undefined || known.lean?.steps === used) return
+    known.lean = known.whole.steps === used ? known.whole : { steps: used }
   }
 
   /** Notes the steps that a read used before it needed another one. */
   miss(caller: string, name: string, used: readonly Step[]): void {
     const known = this.#callers.get(caller)?.get(name)
-    const whole = this.#planOf(used)
-    if (known === undefined || whole === undefined) return
+    if (known === undefined) return
     known.lean = undefined
-    known.whole = whole
+    known.whole = { steps: used }
   }
 
   forget(caller: string, name: string): void {
@@ -78,16 +82,20 @@ export class ReadPlans {
     this.#count = 0
   }
 
-  /** Reads beside each other fill the caches for each other, so each alone needs less than all of them. */
-  #union(plan: ReadPlan, known: ReadPlan | undefined): ReadPlan {
-    const isNew = ({ query, values }: Step) => !plan.steps.some((step) => hasStep(step, query, values))
-    const others = known?.steps.filter(isNew) ?? []
-    const steps = [...plan.steps, ...others]
-    return (others.length > 0 && steps.length <= MAX_STEPS ? this.#planOf(steps) : undefined) ?? plan
+  /** Undefined if the steps cannot be one statement. */
+  #planOf(kept: KeptPlan): ReadPlan | undefined {
+    if (kept.plan === undefined) {
+      const { steps } = kept
+      const statement = this.#statements.of(steps)
+      if (statement !== undefined) kept.plan = { steps, statement }
+    }
+    return kept.plan
   }
+}
 
-  #planOf(steps: readonly Step[]): ReadPlan | undefined {
-    const statement = this.#statements.of(steps)
-    return statement && { steps, statement }
-  }
+/** Reads beside each other fill the caches for each other, so each alone needs less than all of them. */
+function union(steps: readonly Step[], known: readonly Step[] = []): readonly Step[] {
+  const isNew = ({ query, values }: Step) => !steps.some((step) => hasStep(step, query, values))
+  const others = known.filter(isNew)
+  return others.length > 0 && steps.length + others.length <= MAX_STEPS ? [...steps, ...others] : steps
 }
