@@ -40,7 +40,7 @@ function parsed(bytes: Buffer): Promise<Outcome> {
       given: {
         serial: attributes.serial,
         md5: attributes.md5?.toLowerCase(),
-        lineage: attributes.lineage || null,
+        lineage: attributes.lineage?.toWellFormed() || null,
         force: attributes.force ?? false,
         isIntermediate: attributes.intermediate ?? false,
       },

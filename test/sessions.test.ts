@@ -305,6 +305,27 @@ onEachEngine('an organization with limits for sessions', (server) => {
     expect(await seen()).toEqual([401, 0])
     expect((await browser.get('/account/details')).status).toBe(200)
   })
+
+  test('is listed whatever its other settings hold', async () => {
+    const organization = await createTestOrganization(server, { 'session-timeout': 10 })
+    const { owner } = organization
+    const browser = new Browser(server.address)
+    await browser.signIn({ link: await passwordLink(server.admin, owner.id), password: PASSWORD })
+    const path = `/organizations/${organization.name}`
+    for (const text of ['\ud800', '"session-timeout":1,', '\\"session-timeout":1', '\\u0000']) {
+      const changed = await owner.client.patch(
+        path,
+        body('organizations', { 'owners-team-saml-role-id': text }),
+      )
+      expect(changed.status).toBe(200)
+      for (const list of ['/organizations', '/organization-memberships']) {
+        const { status, json } = await browser.get(list)
+        expect([list, text, status, json.data?.length]).toEqual([list, text, 200, 1])
+      }
+    }
+    server.clock.advance(11 * MINUTE_MS)
+    expect((await browser.get('/organizations')).json.data).toEqual([])
+  })
 })
 
 onEachEngine('at most three sessions of a user', { maxSessions: '3' }, (server) => {

@@ -201,6 +201,13 @@ onEachEngine('state versions', (server) => {
     ])
     const forced = await postState(client, workspaceId, foreign, { state: base64(foreign), force: true })
     expect(forced.status).toBe(201)
+    const half = { lineage: 'half a pair \ud800', force: true }
+    const third = stateText('{}', 3)
+    const halved = await postState(client, workspaceId, third, { ...half, state: base64(third) })
+    expect(halved.status).toBe(201)
+    const fourth = stateText('{}', 4)
+    const again = { lineage: half.lineage, state: base64(fourth) }
+    expect((await postState(client, workspaceId, fourth, again)).status).toBe(201)
     const bad = await postState(client, workspaceId, other, {
       serial: 'x',
       md5: undefined,

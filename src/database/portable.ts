@@ -191,11 +191,13 @@ export function listHolds(
   return sql<boolean>`case when octet_length(${json}) > ${sql.lit(maxBytes)} then true else ${holds} end`
 }
 
-/** A number of a JSON object in a text column; null if there is none. */
+/** A whole number of a flat JSON object in a text column; null if there is none. */
 export function numberIn(engine: Engine, column: string, name: string): RawBuilder<number | null> {
+  // The JSON functions of PostgreSQL refuse half a surrogate pair, which another member may have. A text of the object
+  // cannot be taken for the member, because quotes in it are escaped.
   return engine === 'sqlite'
     ? sql<number | null>`json_extract(${sql.ref(column)}, ${`$."${name}"`})`
-    : sql<number | null>`(${sql.ref(column)}::json ->> ${sql.lit(name)})::float8`
+    : sql<number | null>`substring(${sql.ref(column)} from ${sql.lit(`"${name}":([0-9]+)`)})::float8`
 }
 
 /** Whether a column contains a text, ignoring the case of ASCII letters. No character is a wildcard. */

@@ -62,7 +62,8 @@ export async function readNewStateVersion(body: Buffer): Promise<NewStateVersion
   return {
     serial: given.serial,
     md5: given.md5.toLowerCase(),
-    lineage: given.lineage || null,
+    // As it is stored: the databases replace half a surrogate pair, and the next lineage is compared with the stored one.
+    lineage: given.lineage?.toWellFormed() || null,
     force: given.force ?? false,
     isIntermediate: given.intermediate ?? false,
     content,
