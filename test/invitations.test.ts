@@ -96,6 +96,33 @@ describe.each(engines)('whom an invitation names, on %s', (engine) => {
       expect(seen[0]).toContain(rosa.asInvited)
     })
 
+    test('a search finds the email as it was invited, not as an account spells it', async () => {
+      const organization = await createTestOrganization(server)
+      const { client } = organization.owner
+      /** How many invitations are found by the email as invited, with a Kelvin sign, and by that of the account. */
+      const found = async (name: string, hasAccount: boolean) => {
+        const email = `k${name}@example.com`
+        const invited = `\u212a${name}@example.com`
+        if (hasAccount) {
+          const user = body('users', { username: name, email })
+          expect((await server.admin.post('/admin/users', user)).status).toBe(201)
+        }
+        const invitation = body('organization-memberships', { email: invited })
+        const { status, json } = await client.post(pathOf(organization), invitation)
+        expect([status, json.data.attributes.email]).toEqual([201, invited])
+        const counts: number[] = []
+        for (const filter of ['q', 'filter[email]']) {
+          for (const sought of [invited, email]) {
+            const query = `${filter}=${encodeURIComponent(sought)}`
+            counts.push((await client.get(`${pathOf(organization)}?${query}`)).json.data.length)
+          }
+        }
+        return counts
+      }
+      expect(await found(uniqueName('elvin'), true)).toEqual([1, 0, 1, 1])
+      expect(await found(uniqueName('elvin'), false)).toEqual([1, 0, 1, 1])
+    })
+
     test('nobody elsewhere either: not in effective access, refusals or the trail of who declined', async () => {
       const organization = await createTestOrganization(server)
       const { name, owner } = organization

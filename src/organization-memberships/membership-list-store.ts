@@ -127,7 +127,8 @@ function filtered(
 ): Matching {
   let query = given
   if (q !== undefined) {
-    // A search must not reveal the user name of an invited user.
+    const holds = (column: string) => holdsText(tx.engine, column, q)
+    // Of an invited user only the email as it was invited: it may be spelled otherwise than that of an account.
     query = query.where((eb) =>
       eb.exists(
         eb
@@ -135,8 +136,11 @@ function filtered(
           .whereRef('users.id', '=', 'memberships.user_id')
           .where((of) =>
             of.or([
-              of.and([of('memberships.status', '=', 'active'), holdsText(tx.engine, 'users.username', q)]),
-              holdsText(tx.engine, 'users.email', q),
+              of.and([
+                of('memberships.status', '=', 'active'),
+                of.or([holds('users.username'), holds('users.email')]),
+              ]),
+              of.and([of('memberships.status', '=', 'invited'), holds('memberships.invited_email')]),
             ]),
           )
           .select('users.id'),
