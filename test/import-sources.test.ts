@@ -385,6 +385,7 @@ describe('an import from a source that lies', () => {
       'wrong-md5': { attributes: { md5: md5Of('other') }, content: state },
       'wrong-size': { attributes: { size: 3 }, content: state },
       'no-state': { attributes: {}, content: 'not a state' },
+      'odd-lineage': { attributes: {}, content: String.raw`{"version": 4, "lineage": "a\q", "serial": 1}` },
       hidden: { attributes: { 'hosted-state-download-url': null } },
       elsewhere: { attributes: { 'hosted-state-download-url': 'http://10.0.0.1/x' } },
       'odd-serial': { attributes: { serial: '1' }, content: state },
@@ -401,11 +402,12 @@ describe('an import from a source that lies', () => {
       'serial 1 of wrong-md5': expect.stringContaining('its MD5 hash is'),
       'serial 1 of wrong-size': `${state.length} bytes came, but the source says 3`,
       'serial 1 of no-state': expect.any(String),
+      'serial 1 of odd-lineage': expect.any(String),
       'serial 1 of hidden': 'its content is hidden from this token, or gone',
       'serial 1 of elsewhere': 'it is at http://10.0.0.1, which is not https',
       'all of odd-serial': expect.stringContaining('its form is wrong: /serial'),
     })
-    expect(report.notCopied.filter(({ reason }) => reason.includes('vcs-repo'))).toHaveLength(7)
+    expect(report.notCopied.filter(({ reason }) => reason.includes('vcs-repo'))).toHaveLength(8)
     expect(report.lines().join('\n')).not.toContain('\u001b')
     const list = await target.admin.get(`/organizations/${name}/workspaces`)
     const found = list.json.data.map(
@@ -419,11 +421,16 @@ describe('an import from a source that lies', () => {
       ],
     )
     expect(found).toEqual(
-      ['elsewhere', 'good', 'hidden', 'no-state', 'odd-serial', 'wrong-md5', 'wrong-size'].map((name) => [
-        name,
-        false,
-        name === 'good',
-      ]),
+      [
+        'elsewhere',
+        'good',
+        'hidden',
+        'no-state',
+        'odd-lineage',
+        'odd-serial',
+        'wrong-md5',
+        'wrong-size',
+      ].map((name) => [name, false, name === 'good']),
     )
   })
 })

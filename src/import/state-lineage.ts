@@ -10,11 +10,11 @@ const member = /"((?:[^"\\]|\\.)*)"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/g
 /** The lineage of a state; undefined if it has none. Usually only the beginning has to be read. */
 export function lineageOf(content: Pick<Spool, 'head' | 'size' | 'chunks'>): string | undefined {
   const [start = ''] = head.exec(content.head.toString('utf8')) ?? []
-  for (const [, name, value = ''] of start.matchAll(member)) {
-    if (name === 'lineage') return textOf(JSON.parse(value))
-  }
-  if (content.size > MAX_PARSED_BYTES) return undefined
   try {
+    for (const [, name, value = ''] of start.matchAll(member)) {
+      if (name === 'lineage') return textOf(JSON.parse(value))
+    }
+    if (content.size > MAX_PARSED_BYTES) return undefined
     const text = Buffer.concat([...content.chunks()]).toString('utf8')
     return textOf(parseStored<{ lineage?: unknown } | null>(text)?.lineage)
   } catch {
