@@ -377,6 +377,35 @@ describe('an import from a source that lies', () => {
     return sourceOf(address, TOKEN)
   }
 
+  test('reports values that cannot be printed as JSON or as text, and copies the rest', async () => {
+    const name = uniqueName('odd')
+    const untextual = { toString: 1, valueOf: 1 }
+    const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    const bindings = { 'effective-tag-bindings': { data: ['a', 'b'].map((id) => ({ type: 'x', id })) } }
+    const address = await serve((request, response) => {
+      const path = new URL(request.url ?? '', 'http://x').pathname.replace('/api/v2', '')
+      const attributes = { name, email: 'a@example.com', permissions: { 'can-destroy': true } }
+      const policy = { 'token-type': untextual, 'max-ttl-ms': untextual }
+      if (path === '/organizations') json(response, { data: [resource('organizations', name, attributes)] })
+      else if (path.endsWith('/token-ttl-policies')) json(response, { data: [resource('x', 'x', policy)] })
+      else if (path.endsWith('/workspaces')) {
+        const data = [
+          resource('workspaces', 'ws-good', { name: 'good' }),
+          resource('workspaces', 'ws-bound', { name: 'bound' }, bindings),
+          resource('workspaces', 'ws-nested', { name: 'nested', description: 'HERE' }),
+        ]
+        const included = ['a', 'b'].map((id) => resource('tag-bindings', id, { key: untextual }))
+        response.end(JSON.stringify({ data, included }).replace('"HERE"', nested))
+      } else json(response, { data: [] })
+    })
+    const report = await importInto(target, sourceOf(address, TOKEN))
+    expect(report.notCopied.map(({ name, reason }) => [name, reason])).toEqual([
+      ['bound', expect.stringContaining('its form is wrong: /tagBindings')],
+      ['nested', 'its form is wrong: it is nested deeper than 64'],
+    ])
+    expect(report.organizations[0]?.copied.workspaces).toBe(1)
+  })
+
   test('copies only what is what the source says of it, and says what is not', async () => {
     const name = uniqueName('lies')
     const state = stateText('{}')

@@ -1,4 +1,5 @@
 import { projectAccessAttributes, workspaceAccessAttributes } from './copied-attributes.ts'
+import { Unreadable } from './records.ts'
 import { relatedIds, type List, type Resource } from './source-lists.ts'
 
 /** The query that adds each item's tag bindings to a list of projects or workspaces. */
@@ -10,8 +11,11 @@ export function tagBindingsOf(resource: Resource, { included }: List): { key: un
     .flatMap((id) => included.get(id) ?? [])
     .filter(({ links }) => links['inherited-from'] === undefined)
     .map(({ attributes: { key, value } }) => ({ key, value: value ?? '' }))
-    .sort((a, b) => (String(a.key) < String(b.key) ? -1 : 1))
+    .sort((a, b) => (sortedBy(a.key) < sortedBy(b.key) ? -1 : 1))
 }
+
+/** Not String(): it throws for an object whose own `toString` is no function. A key that is no text is refused later. */
+const sortedBy = (key: unknown) => (typeof key === 'string' ? key : '')
 
 export function tokenLifetimesPath(organization: string): string {
   return `/organizations/${encodeURIComponent(organization)}/token-ttl-policies`
@@ -20,7 +24,12 @@ export function tokenLifetimesPath(organization: string): string {
 /** Maximum lifetimes in milliseconds, by the kind of token. */
 export function tokenLifetimesOf({ data }: List): Record<string, number> {
   return Object.fromEntries(
-    data.map(({ attributes }) => [String(attributes['token-type']), Number(attributes['max-ttl-ms'])]),
+    data.map(({ attributes: { 'token-type': type, 'max-ttl-ms': ms } }) => {
+      if (typeof type !== 'string' || typeof ms !== 'number') {
+        throw new Unreadable('it was answered with a policy without token-type or max-ttl-ms')
+      }
+      return [type, ms]
+    }),
   )
 }
 

@@ -85,8 +85,19 @@ const validators = new Map<string, Validator>()
 /** A single object that is hidden or fails to load. Everything else can still be copied. */
 export class Unreadable extends OperatorError {}
 
+/** Nothing that is copied needs more than ten. JSON.stringify fails at some thousands. */
+const MAX_RECORD_DEPTH = 64
+
+function isDeeperThan(depth: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth === 0 || Object.values(value).some((one) => isDeeperThan(depth - 1, one))
+}
+
 /** Throws Unreadable if the value is not a valid record. */
 export function checkedRecord<K extends RecordKind>(kind: K, value: unknown): Records[K] {
+  if (isDeeperThan(MAX_RECORD_DEPTH, value)) {
+    throw new Unreadable(`its form is wrong: it is nested deeper than ${MAX_RECORD_DEPTH}`)
+  }
   let validator = validators.get(kind)
   if (validator === undefined) validators.set(kind, (validator = Compile(recordSchemas[kind])))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has passed the schema of its kind
