@@ -377,6 +377,18 @@ describe('an import from a source that lies', () => {
     return sourceOf(address, TOKEN)
   }
 
+  test('answers with no other organization than the named one', async () => {
+    const name = uniqueName('asked')
+    const address = await serve((_, response) => {
+      const attributes = { name: 'other', email: 'a@example.com', permissions: { 'can-destroy': true } }
+      json(response, { data: resource('organizations', 'other', attributes) })
+    })
+    const options = { organizations: [name], isMerging: true }
+    const problem = `organization ${name} of ${address}: it was answered with another organization`
+    await expect(importInto(target, sourceOf(address, TOKEN), options)).rejects.toThrow(problem)
+    expect((await target.admin.get('/organizations/other')).status).toBe(404)
+  })
+
   test('reports values that cannot be printed as JSON or as text, and copies the rest', async () => {
     const name = uniqueName('odd')
     const untextual = { toString: 1, valueOf: 1 }

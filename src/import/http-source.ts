@@ -75,7 +75,10 @@ export class HttpSource implements Source {
 
   async #organization(name: string): Promise<Resource> {
     try {
-      return resourceOf(await this.#client.document(`/organizations/${inPath(name)}`))
+      const found = resourceOf(await this.#client.document(`/organizations/${inPath(name)}`))
+      // Else the source could choose which organization here gets its members.
+      if (isNamed(found, name)) return found
+      throw new Unreadable('it was answered with another organization')
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error
       throw new OperatorError(`organization ${name} of ${this.name}: ${error.message}`)
@@ -247,6 +250,11 @@ async function recordsOf<K extends RecordKind>(
     }
   }
   return records
+}
+
+/** Upper and lower case may be the same on the source. */
+function isNamed({ attributes }: Resource, name: string): boolean {
+  return typeof attributes.name === 'string' && attributes.name.toLowerCase() === name.toLowerCase()
 }
 
 function nameOf({ id, attributes }: Resource): string {
