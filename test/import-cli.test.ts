@@ -218,7 +218,9 @@ describe.each(oneEngine)('purser import and export on %s', { timeout: 300_000 },
     await createState(world, '{}')
     const folder = join(temporaryFolder(), 'export')
     const given = { PURSER_IMPORT_TOKEN: tokenOf(world) }
-    const args = ['export', '--from', source.address, folder]
+    // Named twice, it is written once.
+    const named = ['--organization', world.name, '--organization', world.name]
+    const args = ['export', '--from', source.address, ...named, folder]
     // The folder as a killed export leaves it.
     mkdirSync(join(folder, 'states'), { recursive: true })
     for (const name of ['unfinished', 'teams.jsonl', 'states/arriving']) {
@@ -232,6 +234,7 @@ describe.each(oneEngine)('purser import and export on %s', { timeout: 300_000 },
       from: source.address,
     })
     expect(readFileSync(join(folder, 'state-versions.jsonl'), 'utf8')).not.toContain(source.address)
+    expect(readFileSync(join(folder, 'organizations.jsonl'), 'utf8').match(/\n/g)).toHaveLength(1)
     expect(readdirSync(folder)).not.toContain('unfinished')
     expect(readdirSync(join(folder, 'states'))).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.tfstate$/)])
     const again = await run(args, given)

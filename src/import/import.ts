@@ -63,7 +63,9 @@ export async function organizationsOf(
   { organizations: names, toOrganization }: Pick<ImportOptions, 'organizations' | 'toOrganization'>,
 ): Promise<OrganizationRecord[]> {
   try {
-    const records = await source.organizations(names)
+    const found = await source.organizations(names)
+    // An organization may be named twice, also in another case.
+    const records = [...new Map(found.map((record) => [record.name, record])).values()]
     if (records.length === 0) throw new OperatorError(`the token sees no organization of ${source.name}`)
     if (toOrganization !== undefined && records.length > 1) {
       throw new OperatorError('--to-organization is for one organization: say which with --organization')
