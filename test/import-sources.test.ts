@@ -188,6 +188,18 @@ describe('a source that is not to be trusted', () => {
     expect(waits[0]).toBeLessThanOrEqual(20_000)
   })
 
+  test('Retry-After never makes the pauses shorter than usual', async () => {
+    const values = ['0', '0.2', '-1', new Date(0).toUTCString(), 'soon']
+    const usual = [500, 1_000, 2_000, 4_000, 8_000]
+    let tries = 0
+    const address = await serve((_, response) => {
+      response.writeHead(429, { 'retry-after': values[tries] ?? '0' }).end()
+      tries += 1
+    })
+    await expect(clientOf(address).document('/x')).rejects.toThrow('it was answered with 429, 6 times')
+    expect(waits).toEqual(usual)
+  })
+
   test('what does not pass is given up: one thing when the server fails, all when there is none', async () => {
     let count = 0
     const address = await serve((_, response) => {

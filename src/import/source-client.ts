@@ -78,7 +78,8 @@ export class SourceClient {
       const outcome = await this.#try(url, limit, longestMs, sink)
       if (outcome === undefined) return
       if (tries === MAX_TRIES) this.#giveUp(outcome)
-      await this.#pause(outcome.waitMs ?? FIRST_PAUSE_MS * 2 ** (tries - 1))
+      // At least the usual pause: a second is rounded to 0, and a date is in the past by a clock that is late.
+      await this.#pause(Math.max(outcome.waitMs ?? 0, FIRST_PAUSE_MS * 2 ** (tries - 1)))
     }
   }
 
