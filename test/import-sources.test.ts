@@ -200,6 +200,20 @@ describe('a source that is not to be trusted', () => {
     expect(waits).toEqual(usual)
   })
 
+  test('answers that are no HTTP, or break their encoding, end one thing alone', async () => {
+    const address = await serve((request, response) => {
+      if (request.url?.endsWith('/good')) response.end('{}')
+      else if (request.url?.endsWith('/noise')) request.socket.end('noise\r\n\r\n')
+      else if (request.url?.endsWith('/head')) response.writeHead(200, { x: 'y'.repeat(100_000) }).end()
+      else response.writeHead(200, { 'content-encoding': 'gzip' }).end('no gzip')
+    })
+    const client = clientOf(address)
+    for (const path of ['/noise', '/head', '/packed']) {
+      await expect(client.document(path)).rejects.toThrow(Unreadable)
+      expect(await client.document('/good')).toEqual({})
+    }
+  })
+
   test('what does not pass is given up: one thing when the server fails, all when there is none', async () => {
     let count = 0
     const address = await serve((_, response) => {

@@ -99,10 +99,12 @@ export class SourceClient {
   async #try(start: URL, limit: number, longestMs: number, sink: Sink): Promise<Failure | undefined> {
     const watch = new Watch(longestMs, this.#options.signal)
     let url = start
+    let hasAnswer = false
     try {
       for (let hops = 0; ; hops += 1) {
         const response = await this.#fetch(url, watch.signal)
         watch.alive()
+        hasAnswer = true
         const location = response.headers.get('location')
         if (response.status >= 300 && response.status < 400 && location !== null) {
           await response.body?.cancel()
@@ -125,7 +127,7 @@ export class SourceClient {
       this.#options.signal.throwIfAborted()
       if (error instanceof OperatorError) throw error
       const cause = causeOf(error)
-      const isCut = cut.has(String(codeOf(cause))) || cause === watch.late
+      const isCut = hasAnswer || cause === watch.late || isOfConnection(cause)
       return { reason: printable(reasonOf(cause)), lost: { origin: url.origin, isCut } }
     } finally {
       watch.stop()
@@ -180,7 +182,17 @@ type Failure = {
   waitMs?: number
 }
 
-const cut: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+const cut: ReadonlySet<string> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'UND_ERR_SOCKET',
+  'UND_ERR_HEADERS_OVERFLOW',
+])
+
+/** An error of a connection that was made: it was lost, or what came is not HTTP. */
+function isOfConnection(cause: unknown): boolean {
+  return cut.has(String(codeOf(cause))) || (cause instanceof Error && cause.name === 'HTTPParserError')
+}
 
 /** Aborts a request that takes too long or stays silent for too long. */
 class Watch {
