@@ -214,6 +214,12 @@ describe('a source that is not to be trusted', () => {
     }
   })
 
+  test('a document that is not UTF-8 is not read', async () => {
+    const bytes = Buffer.concat([Buffer.from('{"name": "a'), Buffer.from([0xff]), Buffer.from('b"}')])
+    const address = await serve((_, response) => response.end(bytes))
+    await expect(clientOf(address).document('/x')).rejects.toThrow(/not JSON/)
+  })
+
   test('what does not pass is given up: one thing when the server fails, all when there is none', async () => {
     let count = 0
     const address = await serve((_, response) => {

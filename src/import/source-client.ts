@@ -58,7 +58,8 @@ export class SourceClient {
     const sink = { restart: () => void (chunks = []), write: (chunk: Uint8Array) => void chunks.push(chunk) }
     await this.#read(url, MAX_DOCUMENT_BYTES, DOCUMENT_MS, sink)
     try {
-      return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+      // Other bytes than UTF-8 would be replaced, and names would be copied that nobody has.
+      return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
     } catch {
       throw new Unreadable(`${path} was answered with something that is not JSON`)
     }
