@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -5,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -314,6 +316,26 @@ describe('purser export', () => {
     symlinkSync(target, join(folder, 'teams.jsonl'))
     const imported = await run(['import', '--from', folder], (await serving('sqlite')).settings)
     expect(imported.stderr).toMatch(/teams.jsonl cannot be read.*ELOOP/)
+  })
+
+  test('waits for no pipe that lies in its folder', async () => {
+    const source = await runningServer('sqlite')
+    const world = await createTestOrganization(source)
+    await createState(world, '{}')
+    const folder = join(temporaryFolder(), 'export')
+    await run(['export', '--from', source.address, folder], { PURSER_IMPORT_TOKEN: tokenOf(world) })
+    const { settings } = await serving('sqlite')
+    const args = ['import', '--from', folder]
+    const [state = ''] = readdirSync(join(folder, 'states'))
+    const replaced = async (name: string) => {
+      rmSync(join(folder, name))
+      execFileSync('mkfifo', [join(folder, name)])
+      return run(args, settings)
+    }
+    const inStates = await replaced(join('states', state))
+    expect(inStates).toMatchObject({ code: 1, stdout: expect.stringContaining('was changed after the export') })
+    expect((await replaced('teams.jsonl')).stderr).toContain('teams.jsonl was changed after the export')
+    expect((await replaced('manifest.json')).stderr).toContain('does not belong to an export')
   })
 
   test('names an organization that is not there, and no token', async () => {

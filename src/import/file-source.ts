@@ -19,8 +19,11 @@ import {
 } from './records.ts'
 import { upTo, type Sink, type Source } from './source.ts'
 
-/** Do not follow links: an export contains none, so a link would lead to a foreign file. Windows has no such flag. */
-const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
+/**
+ * Do not follow links: an export contains none, so a link would lead to a foreign file. Do not wait for the writer of a
+ * named pipe either: not even Ctrl-C would end that. Windows has no such flags.
+ */
+const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 const contentName = /^states\/([0-9a-f]{64})\.(tfstate|json)$/
 
