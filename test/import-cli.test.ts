@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { ExportFiles } from '../src/import/export-files.ts'
 import type { Client } from './support/client.ts'
 import { oneEngine, type Engine } from './support/engines.ts'
 import { createSourceWorld, documentsOf, states } from './support/import-world.ts'
@@ -316,6 +317,16 @@ describe('purser export', () => {
     symlinkSync(target, join(folder, 'teams.jsonl'))
     const imported = await run(['import', '--from', folder], (await serving('sqlite')).settings)
     expect(imported.stderr).toMatch(/teams.jsonl cannot be read.*ELOOP/)
+  })
+
+  test('is not complete if another one began in its folder', () => {
+    const folder = join(temporaryFolder(), 'export')
+    using first = new ExportFiles(folder)
+    using second = new ExportFiles(folder)
+    expect(() => first.finish('x')).toThrow(`another export began in ${folder} meanwhile`)
+    expect(readdirSync(folder)).toContain('unfinished')
+    second.finish('x')
+    expect(readdirSync(folder)).toContain('manifest.json')
   })
 
   test('waits for no pipe that lies in its folder', async () => {

@@ -3,6 +3,7 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -48,6 +49,8 @@ export function fileOf(kind: RecordKind): string {
 export class ExportFiles {
   readonly #folder: string
   readonly #files: ReadonlyMap<RecordKind, { descriptor: number; hash: Hash }>
+  /** The open file `unfinished`. */
+  #mark = -1
 
   constructor(folder: string) {
     this.#folder = folder
@@ -57,7 +60,8 @@ export class ExportFiles {
       chmodSync(folder, 0o700)
       if (existsSync(join(folder, UNFINISHED))) clear(folder)
       if (readdirSync(folder).length > 0) throw new OperatorError(`${folder} is not empty`)
-      writeFileSync(join(folder, UNFINISHED), '', { mode: 0o600, flag: 'wx', flush: true })
+      this.#mark = openSync(join(folder, UNFINISHED), 'wx', 0o600)
+      fsyncSync(this.#mark)
       mkdirSync(join(folder, STATES), { mode: 0o700 })
       return new Map(
         recordKinds.map((kind) => {
@@ -84,6 +88,10 @@ export class ExportFiles {
   /** Writes the manifest. A folder without one is not an export, so an interrupted export is never taken for one. */
   finish(from: string): void {
     writingTo(this.#folder, () => {
+      // Then the files of the manifest are no longer in the folder.
+      if (fstatSync(this.#mark).nlink === 0) {
+        throw new OperatorError(`another export began in ${this.#folder} meanwhile`)
+      }
       const files: Record<string, string> = {}
       for (const [kind, { descriptor, hash }] of this.#files) {
         fsyncSync(descriptor)
@@ -105,6 +113,7 @@ export class ExportFiles {
 
   [Symbol.dispose](): void {
     for (const { descriptor } of this.#files.values()) closeSync(descriptor)
+    closeSync(this.#mark)
   }
 }
 
