@@ -6,6 +6,9 @@ import { describe, expect, test } from 'vitest'
 import { demo } from '../src/cli/demo.ts'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
+import { makeDataFolder } from '../src/operation/data-folder.ts'
+import { hasNoRows } from '../src/operation/backup-store.ts'
+import { readHeader, restoreBackup } from '../src/operation/restore.ts'
 import { Client } from './support/client.ts'
 import { analyzedTables, engines } from './support/engines.ts'
 import { ADMIN_TOKEN, Purser, run, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
@@ -137,6 +140,12 @@ describe.each(engines)('a backup of %s', (engine) => {
       zstdCompressSync(text.replace('"0001-first-tables"', '"0001-first-tables","9999-future"')),
       /newer Purser/,
     )
+    await refused('headless', zstdCompressSync('{"purser-backup":1}\n'), /not a backup.*: its header is wrong/)
+    await refused(
+      'unmigrated',
+      zstdCompressSync(text.replace(/"migrations":\[[^\]]*\]/, '"migrations":[]')),
+      /not a backup.*: its header is wrong/,
+    )
     await refused('other', 'something else', /is not a backup of Purser/)
     const keyless = await run(['restore', file], { PURSER_DATA: join(folder, 'data') })
     expect(keyless.stderr).toMatch(/^purser: the backup needs the secret key of fingerprint /)
@@ -243,6 +252,21 @@ describe.each(engines)('a backup of %s', (engine) => {
     expect(stderr).toMatch(
       /^purser: \S+\/secret-key holds another secret key, of fingerprint \w+: restore into a new data folder/,
     )
+  })
+
+  test('that another one replaces while it is read is not restored', async () => {
+    const source = await settingsFor('sqlite')
+    await seeded(source)
+    const [file, key] = ['backup', 'key'].map((name) => join(temporaryFolder(), name)) as [string, string]
+    await output(['backup', file, '--key-file', key], source)
+    const header = { ...(await readHeader(file)), at: '2026-01-01T00:00:00.000Z' }
+    const config = readConfig({}, await settingsFor(engine))
+    makeDataFolder(config.data)
+    const open = await openDatabase(config)
+    const restored = restoreBackup(open, file, header, () => Promise.resolve())
+    await expect(restored).rejects.toThrow('the file was replaced by another backup')
+    expect(await open.withConnection(hasNoRows)).toBe(true)
+    await open.database.close()
   })
 
   test('of which a row is missing leaves not even a table behind', async () => {

@@ -1,6 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { Type, type Static } from 'typebox'
+import { Compile } from 'typebox/schema'
 import { OperatorError } from '../core/operator-error.ts'
+import { memberOf } from '../core/json-object.ts'
 import type { Rows, Value } from './backup-store.ts'
 
 /**
@@ -10,15 +13,17 @@ import type { Rows, Value } from './backup-store.ts'
  */
 export const BACKUP_FORMAT = 1
 
-export type Header = {
-  'purser-backup': number
-  version: string
+const fields = Type.Object({
+  'purser-backup': Type.Integer({ minimum: 1 }),
+  version: Type.String(),
   /** The migrations that the database had. */
-  migrations: string[]
+  migrations: Type.Array(Type.String(), { minItems: 1 }),
   /** Fingerprint of the secret key, which states and outputs need; null if the database had none stored. */
-  key: string | null
-  at: string
-}
+  key: Type.Union([Type.String(), Type.Null()]),
+  at: Type.String(),
+})
+export type Header = Static<typeof fields>
+const headerSchema = Compile(fields)
 
 export function compressor() {
   return createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } })
@@ -64,17 +69,15 @@ export async function* fromText(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 function parseHeader(value: unknown): Header {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each member is checked below
-  const header = value as Partial<Header> | null
-  const format = header?.['purser-backup']
+  const format = memberOf(value, 'purser-backup')
   if (typeof format !== 'number') throw new OperatorError('this is not a backup of Purser')
   if (format > BACKUP_FORMAT) {
     throw new OperatorError(
-      `the backup was made by a newer Purser (${header?.version}): restore it with that`,
+      `the backup was made by a newer Purser (${String(memberOf(value, 'version'))}): restore it with that`,
     )
   }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the format may be foreign
-  return header as Header
+  if (!headerSchema.Check(value)) throw new OperatorError('this is not a backup of Purser: its header is wrong')
+  return value
 }
 
 function parseLine(text: string, isFirst: boolean): unknown {

@@ -1,6 +1,7 @@
 import { codeOf } from '../core/error-fields.ts'
 import { createReadStream, statSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { existing } from '../core/existing.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { inBareTransaction } from '../database/bare-transaction.ts'
@@ -76,7 +77,7 @@ export async function restoreBackup(
     await migrateTo(db, existing(header.migrations.at(-1)))
     let count = 0
     await unpack(file, async (chunks) => {
-      count = await load(db, engine, fromText(chunks))
+      count = await load(db, engine, header, fromText(chunks))
     })
     await migrate(db)
     await learnTables(db, engine)
@@ -86,7 +87,12 @@ export async function restoreBackup(
   return open.withConnection((db) => inBareTransaction(db, engine, restoreIn))
 }
 
-async function load(db: Connection, engine: Engine, pieces: AsyncIterable<Piece>): Promise<number> {
+async function load(
+  db: Connection,
+  engine: Engine,
+  header: Header,
+  pieces: AsyncIterable<Piece>,
+): Promise<number> {
   let current: { table: string; columns: string[] } | undefined
   let waiting: Value[][] = []
   let count = 0
@@ -97,7 +103,12 @@ async function load(db: Connection, engine: Engine, pieces: AsyncIterable<Piece>
     waiting = []
   }
   for await (const piece of pieces) {
-    if ('table' in piece) {
+    if ('header' in piece) {
+      // The key was chosen for the header that was read first.
+      if (!isDeepStrictEqual(piece.header, header)) {
+        throw new OperatorError('the file was replaced by another backup while it was read')
+      }
+    } else if ('table' in piece) {
       await flush()
       current = piece
     } else if ('row' in piece) {
