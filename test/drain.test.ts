@@ -3,34 +3,43 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { Client } from './support/client.ts'
+import { engines, type Engine } from './support/engines.ts'
 import { ADMIN_TOKEN, Purser, settingsFor, type Settings } from './support/purser.ts'
 import { isLong, longTimeout } from './support/runs.ts'
+import { body, uniqueName } from './support/world.ts'
 
-const RUNS = isLong ? 100 : 2
+const RUNS = isLong ? 100 : 1
 const CLIENTS = 16
 /** Long enough for a busy machine to handle some requests. */
 const DRAIN_SECONDS = 2
 
 type Outcome = { answers: number; closing: number; broken: string[] }
 
-function get(agent: Agent, url: string): Promise<IncomingMessage> {
-  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+/** A POST if there is something to send, else a GET. */
+function send(agent: Agent, url: string, sent?: object): Promise<IncomingMessage> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/vnd.api+json' }
   return new Promise((resolve, reject) => {
-    request(url, { agent, headers }, (response) => {
+    request(url, { agent, headers, method: sent === undefined ? 'GET' : 'POST' }, (response) => {
       response.on('end', () => resolve(response)).on('error', reject)
       response.resume()
     })
       .on('error', reject)
-      .end()
+      .end(sent === undefined ? undefined : JSON.stringify(sent))
   })
 }
 
-/** Repeats requests over one connection until the port is closed. */
-async function ask(address: string, outcome: Outcome): Promise<void> {
+/** Repeats requests over one connection until the port is closed: creates teams if there is an organization, else reads. */
+async function ask(address: string, organization: string | undefined, outcome: Outcome): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (;;) {
     try {
-      const { statusCode, headers } = await get(agent, `${address}/api/v2/account/details`)
+      const { statusCode, headers } = await (organization === undefined
+        ? send(agent, `${address}/api/v2/account/details`)
+        : send(
+            agent,
+            `${address}/api/v2/organizations/${organization}/teams`,
+            body('teams', { name: uniqueName('team') }),
+          ))
       if (statusCode !== 200) outcome.broken.push(`status ${statusCode}`)
       outcome.answers += 1
       if (headers.connection === 'close') outcome.closing += 1
@@ -43,32 +52,43 @@ async function ask(address: string, outcome: Outcome): Promise<void> {
   }
 }
 
-async function settings(seconds: number): Promise<Settings> {
+async function settings(seconds: number, engine: Engine = 'sqlite'): Promise<Settings> {
   return {
-    ...(await settingsFor('sqlite')),
+    ...(await settingsFor(engine)),
     PURSER_ADMIN_TOKEN: ADMIN_TOKEN,
     PURSER_DRAIN_SECONDS: String(seconds),
   }
 }
 
-describe.each([
-  { name: 'one process', args: ['serve'] },
-  { name: 'workers', args: ['serve', '--workers', '2'] },
-])('SIGTERM to $name', ({ args }) => {
+const servers = engines.flatMap((engine) => [
+  { engine, name: 'one process', args: ['serve'] },
+  { engine, name: 'workers', args: ['serve', '--workers', '2'] },
+])
+
+describe.each(servers)('SIGTERM to $name on $engine', ({ engine, args }) => {
   test(
     `${CLIENTS} busy clients see no broken answer, ${RUNS} times`,
     async () => {
       for (let run = 0; run < RUNS; run++) {
-        const purser = new Purser(args, await settings(DRAIN_SECONDS))
+        const purser = new Purser(args, await settings(DRAIN_SECONDS, engine))
         const address = await purser.address()
+        const organization = uniqueName('organization')
+        const attributes = { name: organization, email: 'o@example.com' }
+        const made = await new Client(address, ADMIN_TOKEN).post(
+          '/organizations',
+          body('organizations', attributes),
+        )
+        expect(made.status).toBe(201)
         const outcome: Outcome = { answers: 0, closing: 0, broken: [] }
-        const clients = Array.from({ length: CLIENTS }, () => ask(address, outcome))
+        const clients = Array.from({ length: CLIENTS }, (_, n) =>
+          ask(address, n % 4 === 0 ? organization : undefined, outcome),
+        )
         await pause(300)
         purser.child.kill('SIGTERM')
         const plain = new Client(address)
         while ((await plain.get(`${address}/readyz`)).status === 200) await pause(5)
         // The port is still open and requests are answered. Only /readyz tells load balancers to go elsewhere.
-        const alive = await get(new Agent(), `${address}/healthz`)
+        const alive = await send(new Agent(), `${address}/healthz`)
         expect([alive.statusCode, alive.headers.connection]).toEqual([200, 'close'])
         await Promise.all(clients)
         expect(await purser.ended).toBe(0)
