@@ -35,6 +35,12 @@ test('only stores and src/database know Kysely', () => {
   expect(linesMatching(others, /(from|import)\s*\(?\s*'kysely/)).toEqual([])
 })
 
+test('the columns of attributes stand beside the attributes, not in routes', () => {
+  // So a new attribute touches no routes. A name is required of a new object, so its route sets it.
+  const routes = serverSources.filter((file) => file.endsWith('-routes.ts'))
+  expect(linesMatching(routes, /^\s*(?!name:)\w+: changes\.\w+( \?\? null)?,$/)).toEqual([])
+})
+
 test('only src/http knows the router', () => {
   const others = serverSources.filter((file) => !file.startsWith('src/http/'))
   expect(linesMatching(others, /(from|import)\s*\(?\s*'find-my-way/)).toEqual([])

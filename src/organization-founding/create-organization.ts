@@ -6,18 +6,15 @@ import type { newId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { insertTeamMember } from '../teams/team-member-store.ts'
 import { OWNERS_TEAM } from '../teams/teams.ts'
-import {
-  insertOrganization,
-  type OrganizationRow,
-  type RulingColumns,
-} from '../organizations/organization-store.ts'
+import type { rulingColumns } from '../organizations/organization-attributes.ts'
+import { insertOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
 
 const DEFAULT_PROJECT = 'Default Project'
 
 type NewOrganization = {
   name: string
   email: string
-  ruling?: RulingColumns
+  ruling?: ReturnType<typeof rulingColumns>
   /** JSON-ready attributes that are only stored and returned. */
   settings: Record<string, unknown>
   /** The user who becomes the first owner. */

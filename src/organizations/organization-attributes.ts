@@ -2,9 +2,9 @@ import { parseStored } from '../core/stored-json.ts'
 import { Type, type TSchema } from 'typebox'
 import type { Config } from '../config.ts'
 import type { Problem } from '../core/errors.ts'
+import type { Flag } from '../database/tables.ts'
 import { emailSchema, nameSchema, shortTextSchema } from '../core/names.ts'
 import { oneOf } from '../jsonapi/body.ts'
-import type { RulingColumns } from './organization-store.ts'
 
 export const NAME_IS_TAKEN: Problem = {
   detail: 'name is already used by another organization',
@@ -97,8 +97,9 @@ type Ruling = Partial<
 >
 
 /** The columns of the attributes that change how the server behaves. */
-export function rulingColumns(given: Ruling): RulingColumns {
-  const flag = (value: boolean | undefined) => (value === undefined ? undefined : value ? 1 : 0)
+export function rulingColumns(given: Ruling) {
+  const flag = (value: boolean | undefined): Flag | undefined =>
+    value === undefined ? undefined : value ? 1 : 0
   return {
     delegated_team_management: flag(given['delegated-team-management']),
     user_tokens_enabled: flag(given['user-tokens-enabled']),

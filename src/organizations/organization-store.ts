@@ -1,4 +1,4 @@
-import type { Selectable, Updateable } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { insertUnlessTaken, rowBy, updateUnlessTaken } from '../database/rows.ts'
 import { countOf } from '../database/pages.ts'
@@ -7,12 +7,6 @@ import { prepared } from '../database/prepared.ts'
 import type { OrganizationTable } from '../database/tables.ts'
 
 export type OrganizationRow = Selectable<OrganizationTable>
-
-/** Columns of the attributes that change how the server behaves. A missing one gets its default, or keeps its value. */
-export type RulingColumns = Pick<
-  Updateable<OrganizationTable>,
-  'delegated_team_management' | 'user_tokens_enabled' | 'max_ttl_enabled'
->
 
 export const findOrganizationByName = rowBy('organizations', 'name')
 export const findOrganization = rowBy('organizations', 'id')

@@ -21,7 +21,7 @@ import {
   insertProject,
   updateProject,
 } from './project-store.ts'
-import { mergeProjectSettings, newProjectBody, projectBody, readProject } from './projects.ts'
+import { mergeProjectSettings, newProjectBody, projectBody, projectColumns, readProject } from './projects.ts'
 
 const NAME_IS_TAKEN = nameIsTaken('project')
 
@@ -50,8 +50,8 @@ export const projectRoutes: readonly Route[] = [
       const project = await insertProject(tx, {
         id: deps.newId('project'),
         organization_id: resource.organization.id,
+        ...projectColumns(changes),
         name: existing(changes.name),
-        description: changes.description ?? null,
         settings: mergeProjectSettings('{}', changes),
         created_at: now,
         updated_at: now,
@@ -101,8 +101,7 @@ export const projectRoutes: readonly Route[] = [
       const { organization, project } = resource
       const { changes } = body
       const updated = await updateProject(tx, project.id, {
-        name: changes.name,
-        description: changes.description,
+        ...projectColumns(changes),
         settings: mergeProjectSettings(project.settings, changes),
         updated_at: now,
       })

@@ -56,6 +56,11 @@ export function readProject(bytes: Uint8Array, config: Config, body: typeof proj
   return { changes, problems }
 }
 
+/** The columns that the changes set, without the settings, which are merged with the stored ones. */
+export function projectColumns({ name, description }: ProjectChanges): Partial<ProjectRow> {
+  return { name, description }
+}
+
 type ProjectSettings = {
   'default-execution-mode'?: ExecutionMode
   'default-agent-pool'?: boolean

@@ -29,6 +29,7 @@ import {
   readWorkspace,
   refuseNameInDryRun,
   workspaceBody,
+  workspaceColumns,
   type LoadedWorkspace,
   type WorkspaceChanges,
 } from './workspaces.ts'
@@ -126,9 +127,7 @@ const change = ([place, by]: Form) =>
       const { organization, workspace } = resource
       const { changes } = body
       const updated = await updateWorkspace(tx, workspace.id, {
-        name: changes.name,
-        description: changes.description,
-        terraform_version: changes.terraformVersion,
+        ...workspaceColumns(changes),
         project_id: existing(checked.project),
         settings: mergeSettings(workspace.settings, changes),
         updated_at: now,
@@ -193,8 +192,8 @@ export const workspaceRoutes: readonly Route[] = [
         id: deps.newId('workspace'),
         organization_id: organization.id,
         project_id: projectId,
+        ...workspaceColumns(changes),
         name: existing(changes.name),
-        description: changes.description ?? null,
         terraform_version: changes.terraformVersion ?? ANY_VERSION,
         locked_by_id: null,
         locked_by_kind: null,

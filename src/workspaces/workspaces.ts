@@ -122,6 +122,12 @@ export function readWorkspace(bytes: Uint8Array, config: Config, body: typeof wo
   return { changes, id, problems }
 }
 
+/** The columns that the changes set, without the project and the settings, which need the stored ones. */
+export function workspaceColumns(changes: WorkspaceChanges): Partial<WorkspaceRow> {
+  const { name, description, terraformVersion } = changes
+  return { name, description, terraform_version: terraformVersion }
+}
+
 function modeOfOperations(operations: boolean | undefined): ExecutionMode | undefined {
   if (operations === undefined) return undefined
   return operations ? 'remote' : 'local'
