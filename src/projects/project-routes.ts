@@ -1,6 +1,5 @@
 import { reachOf } from '../access/granted-places-store.ts'
 import { conflict, invalid, invalidBy } from '../core/errors.ts'
-import { existing } from '../core/existing.ts'
 import { dryRunOfPlaces } from '../effective-access/place-dry-run.ts'
 import { placeOfProject } from '../effective-access/places.ts'
 import { done } from '../http/outcome.ts'
@@ -21,7 +20,14 @@ import {
   insertProject,
   updateProject,
 } from './project-store.ts'
-import { mergeProjectSettings, newProjectBody, projectBody, projectColumns, readProject } from './projects.ts'
+import {
+  mergeProjectSettings,
+  newProjectBody,
+  projectBody,
+  projectColumns,
+  readNewProject,
+  readProject,
+} from './projects.ts'
 
 const NAME_IS_TAKEN = nameIsTaken('project')
 
@@ -34,7 +40,7 @@ export const projectRoutes: readonly Route[] = [
     answers: 'projects',
     accepts: newProjectBody,
     keepsAccess: true,
-    body: (bytes, { config }) => readProject(bytes, config, newProjectBody),
+    body: (bytes, { config }) => readNewProject(bytes, config),
     problems: async ({ tx, deps, resource: { organization }, body, problems }) => {
       const { maxProjects } = deps.config
       if ((await countProjects(tx, organization.id)) >= maxProjects) {
@@ -51,7 +57,7 @@ export const projectRoutes: readonly Route[] = [
         id: deps.newId('project'),
         organization_id: resource.organization.id,
         ...projectColumns(changes),
-        name: existing(changes.name),
+        name: changes.name,
         settings: mergeProjectSettings('{}', changes),
         created_at: now,
         updated_at: now,
@@ -87,7 +93,7 @@ export const projectRoutes: readonly Route[] = [
     answers: 'projects',
     accepts: projectBody,
     keepsAccess: true,
-    body: (bytes, { address, config }) => readProject(bytes, config, projectBody, address?.id),
+    body: (bytes, { address, config }) => readProject(bytes, config, address?.id),
     problems: ({ tx, resource: { organization, project }, body, problems }) =>
       besideTakenName(
         problems,

@@ -2,7 +2,7 @@ import { parseStored } from '../core/stored-json.ts'
 import { Type } from 'typebox'
 import type { Config } from '../config.ts'
 import { projectNameSchema, shortTextSchema } from '../core/names.ts'
-import { readResource } from '../jsonapi/body.ts'
+import { readResource, type ReadBody } from '../jsonapi/body.ts'
 import { settingsOf } from '../organizations/organization-attributes.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { relatedBindings, tagBindingsRelation, type TagBindings } from '../tag-bindings/tag-bindings.ts'
@@ -39,9 +39,20 @@ type ProjectChanges = {
   tagBindings?: TagBindings
 }
 
-/** A new or changed project, and the problems that need no database to find. */
-export function readProject(bytes: Uint8Array, config: Config, body: typeof projectBody, pathId?: string) {
-  const { attributes, relationships, problems } = readResource(bytes, body, pathId)
+/** A changed project, and the problems that need no database to find. */
+export function readProject(bytes: Uint8Array, config: Config, pathId?: string) {
+  return changesOf(readResource(bytes, projectBody, pathId), config)
+}
+
+/** A new project, and the problems that need no database to find. */
+export function readNewProject(bytes: Uint8Array, config: Config) {
+  const body = readResource(bytes, newProjectBody)
+  const { changes, problems } = changesOf(body, config)
+  return { changes: { ...changes, name: body.attributes.name }, problems }
+}
+
+function changesOf(body: ReadBody<typeof projectBody>, config: Config) {
+  const { attributes, relationships, problems } = body
   const mode = attributes['default-execution-mode']
   const overwrites = attributes['setting-overwrites']
   const duration = attributes['auto-destroy-activity-duration']

@@ -11,7 +11,7 @@ import {
 } from '../access/organization-flags.ts'
 import type { Config } from '../config.ts'
 import { nameSchema, shortTextSchema } from '../core/names.ts'
-import { oneOf, readResource } from '../jsonapi/body.ts'
+import { oneOf, readResource, type ReadBody } from '../jsonapi/body.ts'
 import {
   closedObject,
   flagObjectOf,
@@ -158,10 +158,19 @@ function knownAttributes(config: Config): typeof attributes {
   return known as typeof attributes
 }
 
-/** A new or changed team, and the problems that need no database to find. */
-export function readTeam(bytes: Uint8Array, config: Config, body: typeof teamBody, pathId?: string) {
-  const known = { ...body, attributes: knownAttributes(config) }
-  const { attributes: given, problems } = readResource(bytes, known, pathId)
+/** A changed team, and the problems that need no database to find. */
+export function readTeam(bytes: Uint8Array, config: Config, pathId?: string) {
+  return changesOf(readResource(bytes, { ...teamBody, attributes: knownAttributes(config) }, pathId))
+}
+
+/** A new team, and the problems that need no database to find. */
+export function readNewTeam(bytes: Uint8Array, config: Config) {
+  const body = readResource(bytes, { ...newTeamBody, attributes: knownAttributes(config) })
+  const { changes, problems } = changesOf(body)
+  return { changes: { ...changes, name: body.attributes.name }, problems }
+}
+
+function changesOf({ attributes: given, problems }: ReadBody<typeof teamBody>) {
   const member = given['allow-member-token-management']
   const team = given['allow-team-token-management']
   if (member !== undefined && team !== undefined && member !== team) {

@@ -15,7 +15,7 @@ import { commaSeparated, text } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import type { IncludingViewer } from '../outputs/included-outputs.ts'
 import { teamFragments } from './team-document.ts'
-import { newTeamBody, readTeam, teamBody, teamColumns, type TeamShape } from './team-fields.ts'
+import { newTeamBody, readNewTeam, readTeam, teamBody, teamColumns, type TeamShape } from './team-fields.ts'
 import { includedWithTeams, teamQuery, type TeamQuery } from './team-includes.ts'
 import { countOpenTeams, listVisibleTeams } from './team-list-store.ts'
 import { teamPlace } from './team-place.ts'
@@ -89,7 +89,7 @@ export const teamRoutes: readonly Route[] = [
     answers: 'teams',
     query: teamQuery,
     accepts: newTeamBody,
-    body: (bytes, { config }) => readTeam(bytes, config, newTeamBody),
+    body: (bytes, { config }) => readNewTeam(bytes, config),
     problems: async (context) => {
       const { tx, deps, resource, body, problems } = context
       const { organization } = resource
@@ -107,7 +107,7 @@ export const teamRoutes: readonly Route[] = [
         id: deps.newId('team'),
         organization_id: resource.organization.id,
         ...teamColumns(changes),
-        name: existing(changes.name),
+        name: changes.name,
         organization_access: granted.flags,
         created_at: now,
         updated_at: now,
@@ -147,7 +147,7 @@ export const teamRoutes: readonly Route[] = [
     answers: 'teams',
     query: teamQuery,
     accepts: teamBody,
-    body: (bytes, { address, config }) => readTeam(bytes, config, teamBody, address?.id),
+    body: (bytes, { address, config }) => readTeam(bytes, config, address?.id),
     dryRun: (context) => {
       refuseNameInDryRun(context.standing, context.body.changes)
       return dryRunOfAccess(context, context.resource)

@@ -26,6 +26,7 @@ import {
   ANY_VERSION,
   mergeSettings,
   newWorkspaceBody,
+  readNewWorkspace,
   readWorkspace,
   refuseNameInDryRun,
   workspaceBody,
@@ -103,7 +104,7 @@ const change = ([place, by]: Form) =>
     summary: `Update a workspace ${by}`,
     answers: 'workspaces',
     accepts: workspaceBody,
-    body: (bytes, { config }) => readWorkspace(bytes, config, workspaceBody),
+    body: (bytes, { config }) => readWorkspace(bytes, config),
     dryRun: async (context) => {
       const { resource, body } = context
       refuseNameInDryRun(context, body.changes)
@@ -167,7 +168,7 @@ export const workspaceRoutes: readonly Route[] = [
     answers: 'workspaces',
     accepts: newWorkspaceBody,
     keepsAccess: true,
-    body: (bytes, { config }) => readWorkspace(bytes, config, newWorkspaceBody),
+    body: (bytes, { config }) => readNewWorkspace(bytes, config),
     problems: async (context) => {
       const { tx, deps, resource, body, problems } = context
       const { organization } = resource
@@ -193,7 +194,7 @@ export const workspaceRoutes: readonly Route[] = [
         organization_id: organization.id,
         project_id: projectId,
         ...workspaceColumns(changes),
-        name: existing(changes.name),
+        name: changes.name,
         terraform_version: changes.terraformVersion ?? ANY_VERSION,
         locked_by_id: null,
         locked_by_kind: null,

@@ -10,7 +10,14 @@ import { nameSchema, shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Viewer } from '../http/route.ts'
-import { addUnknown, readIdentifiers, readResource, toOne, type Identifiers } from '../jsonapi/body.ts'
+import {
+  addUnknown,
+  readIdentifiers,
+  readResource,
+  toOne,
+  type Identifiers,
+  type ReadBody,
+} from '../jsonapi/body.ts'
 import {
   findOrganization,
   findOrganizationByName,
@@ -99,9 +106,20 @@ export type WorkspaceChanges = {
   settings: Record<string, unknown>
 }
 
-/** A new or changed workspace, the id in the body, and the problems that need no database to find. */
-export function readWorkspace(bytes: Uint8Array, config: Config, body: typeof workspaceBody) {
-  const { attributes, relationships, id, problems } = readResource(bytes, body)
+/** A changed workspace, the id in the body, and the problems that need no database to find. */
+export function readWorkspace(bytes: Uint8Array, config: Config) {
+  return changesOf(readResource(bytes, workspaceBody), config)
+}
+
+/** A new workspace, and the problems that need no database to find. */
+export function readNewWorkspace(bytes: Uint8Array, config: Config) {
+  const body = readResource(bytes, newWorkspaceBody)
+  const { changes, problems } = changesOf(body, config)
+  return { changes: { ...changes, name: body.attributes.name }, problems }
+}
+
+function changesOf(body: ReadBody<typeof workspaceBody>, config: Config) {
+  const { attributes, relationships, id, problems } = body
   const settings = givenSettings(attributes, problems)
   const mode = attributes['execution-mode'] ?? modeOfOperations(attributes.operations)
   const overwrites = attributes['setting-overwrites']
