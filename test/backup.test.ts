@@ -140,7 +140,13 @@ describe.each(engines)('a backup of %s', (engine) => {
       zstdCompressSync(text.replace('"0001-first-tables"', '"0001-first-tables","9999-future"')),
       /newer Purser/,
     )
-    await refused('headless', zstdCompressSync('{"purser-backup":1}\n'), /not a backup.*: its header is wrong/)
+    const oddVersion = '{"purser-backup":2,"version":{"toString":1}}\n'
+    await refused('odd', zstdCompressSync(oddVersion), /a newer Purser: restore it with that/)
+    await refused(
+      'headless',
+      zstdCompressSync('{"purser-backup":1}\n'),
+      /not a backup.*: its header is wrong/,
+    )
     await refused(
       'unmigrated',
       zstdCompressSync(text.replace(/"migrations":\[[^\]]*\]/, '"migrations":[]')),

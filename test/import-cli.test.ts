@@ -344,7 +344,10 @@ describe('purser export', () => {
       return run(args, settings)
     }
     const inStates = await replaced(join('states', state))
-    expect(inStates).toMatchObject({ code: 1, stdout: expect.stringContaining('was changed after the export') })
+    expect(inStates).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('was changed after the export'),
+    })
     expect((await replaced('teams.jsonl')).stderr).toContain('teams.jsonl was changed after the export')
     expect((await replaced('manifest.json')).stderr).toContain('does not belong to an export')
   })

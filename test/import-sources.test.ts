@@ -494,16 +494,9 @@ describe('an import from a source that lies', () => {
       ],
     )
     expect(found).toEqual(
-      [
-        'elsewhere',
-        'good',
-        'hidden',
-        'no-state',
-        'odd-lineage',
-        'odd-serial',
-        'wrong-md5',
-        'wrong-size',
-      ].map((name) => [name, false, name === 'good']),
+      ['elsewhere', 'good', 'hidden', 'no-state', 'odd-lineage', 'odd-serial', 'wrong-md5', 'wrong-size'].map(
+        (name) => [name, false, name === 'good'],
+      ),
     )
   })
 })

@@ -72,11 +72,12 @@ function parseHeader(value: unknown): Header {
   const format = memberOf(value, 'purser-backup')
   if (typeof format !== 'number') throw new OperatorError('this is not a backup of Purser')
   if (format > BACKUP_FORMAT) {
-    throw new OperatorError(
-      `the backup was made by a newer Purser (${String(memberOf(value, 'version'))}): restore it with that`,
-    )
+    const version = memberOf(value, 'version')
+    const which = typeof version === 'string' ? ` (${version})` : ''
+    throw new OperatorError(`the backup was made by a newer Purser${which}: restore it with that`)
   }
-  if (!headerSchema.Check(value)) throw new OperatorError('this is not a backup of Purser: its header is wrong')
+  if (!headerSchema.Check(value))
+    throw new OperatorError('this is not a backup of Purser: its header is wrong')
   return value
 }
 
