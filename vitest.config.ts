@@ -31,6 +31,7 @@ const needPostgres = [
   'pgbouncer',
   'plans-on-skewed-data',
   'postgres-connections',
+  'round-trips',
   'unfit-databases',
 ]
 

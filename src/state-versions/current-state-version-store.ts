@@ -12,18 +12,21 @@ export async function setCurrentStateVersion(
   stateVersionId: string,
   at: string,
 ): Promise<void> {
-  await tx.db
-    .updateTable('workspaces')
-    .set({ current_state_version_id: stateVersionId, updated_at: at })
-    .where('id', '=', workspaceId)
-    .execute()
-  // The former snapshots are now ordinary older versions.
-  await tx.db
-    .updateTable('state_versions')
-    .set({ is_intermediate: 0 })
-    .where('workspace_id', '=', workspaceId)
-    .where('is_intermediate', '=', isSnapshot)
-    .execute()
+  // Sent together: on PostgreSQL the organization is locked for each round trip.
+  await Promise.all([
+    tx.db
+      .updateTable('workspaces')
+      .set({ current_state_version_id: stateVersionId, updated_at: at })
+      .where('id', '=', workspaceId)
+      .execute(),
+    // The former snapshots are now ordinary older versions.
+    tx.db
+      .updateTable('state_versions')
+      .set({ is_intermediate: 0 })
+      .where('workspace_id', '=', workspaceId)
+      .where('is_intermediate', '=', isSnapshot)
+      .execute(),
+  ])
 }
 
 /** The newest finalized snapshot since the current version; without one, the current version. */
@@ -58,8 +61,8 @@ export async function deleteOldStateVersions(
   kept: number,
 ): Promise<{ 'removed-state-versions'?: string[] }> {
   const removed: string[] = []
-  for (const status of countedStatuses) {
-    const old = await tx.db
+  const oldOnes = countedStatuses.map((status) =>
+    tx.db
       .selectFrom('state_versions')
       .where('workspace_id', '=', workspaceId)
       .where('status', '=', status)
@@ -67,7 +70,9 @@ export async function deleteOldStateVersions(
       .orderBy('number', 'desc')
       .limit(MAX_DELETED_AT_ONCE)
       .offset(kept)
-      .execute()
+      .execute(),
+  )
+  for (const old of await Promise.all(oldOnes)) {
     if (old.length === 0) continue
     const deleted = await tx.db
       .deleteFrom('state_versions')

@@ -18,6 +18,8 @@ export class Forwarder {
   #isSwallowing = false
   #commits = 0
   #cutAt: { commit: number; when: 'before' | 'after' } | undefined
+  /** How often a client sent something after it had received something. */
+  roundTrips = 0
 
   private constructor(target: number) {
     this.#target = target
@@ -79,6 +81,7 @@ export class Forwarder {
     const server = connect(this.#target, '127.0.0.1')
     const pair: Pair = { client, server, isSwallowed: this.#isSwallowing }
     this.#pairs.add(pair)
+    let isClientsTurn = true
     /** What the server has answered since the commit whose answer is cut. */
     let withheld: string | undefined
     const end = () => {
@@ -98,10 +101,13 @@ export class Forwarder {
       const when = isCommit(bytes) ? this.#atCommit() : undefined
       if (when === 'before') return end()
       if (when === 'after') withheld = ''
+      if (isClientsTurn) this.roundTrips += 1
+      isClientsTurn = false
       server.write(bytes)
     })
     server.on('data', (bytes) => {
       if (pair.isSwallowed) return
+      isClientsTurn = true
       if (withheld === undefined) {
         client.write(bytes)
         return

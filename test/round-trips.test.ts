@@ -1,0 +1,64 @@
+// How often a request waits for PostgreSQL. Each time takes as long as the network, and a write locks its organization
+// meanwhile.
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createPostgresDatabase, engines } from './support/engines.ts'
+import { Forwarder } from './support/forwarder.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { base64, createState, lock, postState, stateText } from './support/states.ts'
+import { body, createTestOrganization, uniqueName, type TestOrganization } from './support/world.ts'
+
+/** A request is repeated, because work in the background adds some now and then. */
+const REPEATED = 8
+
+describe.each(engines.filter((engine) => engine === 'postgres'))('round trips to %s', (engine) => {
+  let forwarder: Forwarder
+  let server: TestServer
+  let organization: TestOrganization
+  const ended: (() => Promise<void>)[] = []
+  beforeAll(async () => {
+    const { url, drop } = await createPostgresDatabase()
+    const through = new URL(url)
+    forwarder = await Forwarder.start(Number(through.port))
+    through.port = String(forwarder.port)
+    server = await startServer(engine, { databaseUrl: through.href })
+    ended.push(
+      () => server.stop(),
+      () => forwarder.close(),
+      drop,
+    )
+    organization = await createTestOrganization(server)
+  })
+  afterAll(async () => {
+    for (const end of ended) await end()
+  })
+
+  /** The fewest of some requests of the same kind. */
+  async function fewest(request: (number: number) => Promise<{ status: number }>): Promise<number> {
+    const counts: number[] = []
+    for (let number = 0; number < REPEATED; number++) {
+      const before = forwarder.roundTrips
+      const { status, ...rest } = await request(number)
+      expect(status, JSON.stringify(rest)).toBeLessThan(300)
+      counts.push(forwarder.roundTrips - before)
+    }
+    return Math.min(...counts)
+  }
+
+  test('a create of a team waits a few times', async () => {
+    const teams = `/organizations/${organization.name}/teams`
+    const create = () => organization.owner.client.post(teams, body('teams', { name: uniqueName('team') }))
+    expect(await fewest(create)).toBeLessThanOrEqual(6)
+  })
+
+  test('a push of a state sends statements together that need no answer of each other', async () => {
+    const { client } = organization.owner
+    const { workspaceId } = await createState(organization, '{}')
+    await lock(client, workspaceId)
+    onTestFinished(async () => void (await client.post(`/workspaces/${workspaceId}/actions/unlock`)))
+    const push = (number: number) => {
+      const state = stateText('{}', number + 2)
+      return postState(client, workspaceId, state, { state: base64(state) })
+    }
+    expect(await fewest(push)).toBeLessThanOrEqual(21)
+  })
+})
