@@ -319,6 +319,15 @@ describe('purser export', () => {
     expect(imported.stderr).toMatch(/teams.jsonl cannot be read.*ELOOP/)
   })
 
+  test('leaves a folder that is not empty as it was', () => {
+    const folder = temporaryFolder()
+    chmodSync(folder, 0o755)
+    writeFileSync(join(folder, 'index.html'), '')
+    expect(() => new ExportFiles(folder)).toThrow(`${folder} is not empty`)
+    expect(statSync(folder).mode & 0o777).toBe(0o755)
+    expect(readdirSync(folder)).toEqual(['index.html'])
+  })
+
   test('is not complete if another one began in its folder', () => {
     const folder = join(temporaryFolder(), 'export')
     using first = new ExportFiles(folder)

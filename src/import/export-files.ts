@@ -57,9 +57,10 @@ export class ExportFiles {
     this.#files = writingTo(folder, () => {
       makeFolder(resolve(folder))
       refuseOthersFolder(folder)
-      chmodSync(folder, 0o700)
       if (existsSync(join(folder, UNFINISHED))) clear(folder)
+      // A folder that is refused keeps its mode: it may be one that others must read.
       if (readdirSync(folder).length > 0) throw new OperatorError(`${folder} is not empty`)
+      chmodSync(folder, 0o700)
       this.#mark = openSync(join(folder, UNFINISHED), 'wx', 0o600)
       fsyncSync(this.#mark)
       mkdirSync(join(folder, STATES), { mode: 0o700 })
