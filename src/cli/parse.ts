@@ -29,7 +29,8 @@ export function parseMoment(text: string, clock: Clock, direction: 'past' | 'fut
   // Date.parse takes February 30 for March 2, and a word such as "june" after a date for a month.
   const isDay = day !== undefined && parseTimestamp(`${day}T00:00:00Z`) !== undefined
   const time = isDay ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(time)) {
+  // Times are compared as texts, and a year of five digits begins with a sign.
+  if (Number.isNaN(time) || !/^\d{4}-/.test(timestamp(new Date(time)))) {
     throw new OperatorError(
       `${text} is neither a time such as 2030-01-31T12:00:00Z nor a span such as 90d, 12h or 15m`,
     )
