@@ -291,6 +291,13 @@ onEachEngine('team access to a workspace', (server) => {
       expect(answer.status).toBe(422)
       expect(answer.text).toBe(missing.text)
     }
+    // A stronger team may get access: that gives the caller nothing.
+    const stronger = await createTeam(organization, {
+      visibility: 'organization',
+      'organization-access': { 'manage-workspaces': true },
+    })
+    const given = await admin.client.post('/team-workspaces', grantBody(stronger, 'workspace', workspace))
+    expect(given.status).toBe(201)
     for (const client of [reader.client, (await addMember(server, organization)).client]) {
       expect((await client.post('/team-workspaces', grantBody(open, 'workspace', workspace))).text).toBe(
         NOT_FOUND,
