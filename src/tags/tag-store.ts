@@ -38,10 +38,21 @@ function visibleTags(tx: Transaction, organizationId: string, reach: Reach, filt
     const ofTag = query.where('workspace_tags.tag_id', '=', sql.ref<string>('tags.id'))
     return sql<SqlBool>`exists ${ofTag.select('workspace_tags.workspace_id')}`
   }
-  let query = tx.db.selectFrom('tags').where('tags.organization_id', '=', organizationId)
-  if (reach !== 'everything') query = query.where(exists(tagged(tx, organizationId, reach)))
+  const own = tx.db.selectFrom('tags').where('tags.organization_id', '=', organizationId)
+  let query = reach === 'everything' ? own : own.where(exists(tagged(tx, organizationId, reach)))
   const { q, ids, notOf } = filter
-  if (q !== undefined) query = query.where(holdsText(tx.engine, 'tags.name', q))
+  if (q !== undefined && reach === 'everything') query = query.where(holdsText(tx.engine, 'tags.name', q))
+  else if (q !== undefined) {
+    // The limit makes both engines find the visible tags before they compare names. Otherwise they would look at
+    // workspaces only if some tag has the name, and the time would tell whether a hidden one has.
+    const visible = query.select(['tags.id', 'tags.name']).limit(Number.MAX_SAFE_INTEGER)
+    query = own.where('tags.id', 'in', (eb) =>
+      eb
+        .selectFrom(visible.as('visible'))
+        .where(holdsText(tx.engine, 'visible.name', q))
+        .select('visible.id'),
+    )
+  }
   if (ids !== undefined) query = query.where('tags.id', 'in', ids)
   if (notOf !== undefined) {
     const isOf = exists(tagged(tx, organizationId, reach).where('workspace_tags.workspace_id', '=', notOf))
