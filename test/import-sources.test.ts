@@ -316,6 +316,14 @@ describe('a source that is not to be trusted', () => {
       )
     }
     expect(count).toBeLessThan(2_000)
+    const unnamed = await serve((request, response) => {
+      const url = new URL(request.url ?? '', 'http://x')
+      const page = Number(url.searchParams.get('page[number]'))
+      const data = [resource('teams', url.pathname.endsWith('/first') ? 'one' : `id-${page}`, {})]
+      json(response, { data, meta: { pagination: { 'next-page': String(page + 1), 'total-pages': 3 } } })
+    })
+    expect((await readList(clientOf(unnamed), '/all')).data).toHaveLength(3)
+    await expect(readList(clientOf(unnamed), '/first')).rejects.toThrow('do not come to an end')
     const odd = await serve((_, response) => json(response, { data: [{ id: '../x', type: 'teams' }] }))
     await expect(readList(clientOf(odd), '/x')).rejects.toThrow('the id ../x')
   })

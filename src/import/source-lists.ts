@@ -60,7 +60,9 @@ async function readPages(
     if (page === 1 && total !== undefined) most = Math.min(most, 2 * total + 1000)
     if (total !== undefined && total < longest) return undefined
     longest = Math.max(longest, total ?? 0)
-    const next = pagination(json, 'next-page')
+    const pages = pagination(json, 'total-pages') ?? page
+    // A list must not look complete because its server does not name the next page, or not as a number.
+    const next = pagination(json, 'next-page') ?? (pages > page ? page + 1 : undefined)
     if (next === undefined) return { data: [...list.values()], included }
     if (next <= page || list.size === before || list.size > most) {
       throw new Unreadable(`the pages of ${path} do not come to an end`)
