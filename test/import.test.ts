@@ -283,6 +283,38 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
     expect((await target.admin.get(`/workspaces/${b}`)).json.data.attributes['locked-reason']).toBe('tests')
   })
 
+  test('a state that is written here just before the import takes the lock is not replaced', async () => {
+    const world = await createTestOrganization(source)
+    const there = await createWorkspace(world, { name: 'a' })
+    const push = async (client: Client, workspace: string, serial: number) => {
+      const state = stateText(`{"v": {"value": ${serial}, "type": "number"}}`, serial)
+      await lock(client, workspace)
+      expect((await postState(client, workspace, state, { state: base64(state) })).status).toBe(201)
+      await client.post(`/workspaces/${workspace}/actions/unlock`)
+    }
+    await push(world.owner.client, there, 1)
+    const from = sourceOf(source.address, tokenOf(world))
+    await importInto(target, from)
+    await push(world.owner.client, there, 2)
+    const path = `/organizations/${world.name}/workspaces/a`
+    const { id } = (await target.admin.get(path)).json.data
+    const read = from.content.bind(from)
+    let isFirst = true
+    // The import reads the state of the source that may be the current one here, to compare them.
+    from.content = async (...given) => {
+      if (isFirst) await push(target.admin, id, 9)
+      isFirst = false
+      return read(...given)
+    }
+    const report = await importInto(target, from)
+    expect(report.notCopied.map(({ name, reason }) => [name, reason])).toEqual([
+      ['a', 'the workspace got another state here meanwhile, which is not replaced'],
+    ])
+    const current = await target.admin.get(`/workspaces/${id}/current-state-version`)
+    expect(current.json.data.attributes.serial).toBe(9)
+    expect((await target.admin.get(path)).json.data.attributes.locked).toBe(false)
+  })
+
   test('a workspace that is deleted here meanwhile is reported, and the others get their states', async () => {
     const world = await createTestOrganization(source)
     for (const name of ['a', 'b', 'c']) {

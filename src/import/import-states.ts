@@ -24,16 +24,18 @@ export async function importStates(context: Context, workspaces: readonly Worksp
     if (place === undefined) return
     // Read the whole list even if only some are copied, because it is compared with the versions here.
     const all = await statesOf(context, workspace)
-    const missing = await orReport(context, kind, workspace.name, () =>
-      wanted(context, workspace, all, place),
-    )
-    if (missing === undefined) return
+    const found = await orReport(context, kind, workspace.name, async () => ({
+      current: place.isNew ? null : await currentHere(context, place.id),
+      missing: await wanted(context, workspace, all, place),
+    }))
+    if (found === undefined) return
+    const { missing } = found
     if (missing.length === 0) {
       // An import may have been killed after it had copied everything.
       const giveBack = () => giveBackOldLock(context, place.id)
       if (!context.isDryRun && !place.isNew) await orReport(context, kind, workspace.name, giveBack)
     } else if (context.isDryRun) context.report.copied(kind, missing.length)
-    else await copyLocked({ ...context, name: workspace.name, workspaceId: place.id }, missing)
+    else await copyLocked({ ...context, name: workspace.name, workspaceId: place.id }, found)
   }
   await forEach(context, 'states', workspaces, work, SOME_AT_ONCE)
 }
@@ -44,6 +46,13 @@ async function workspaceHere({ target }: Context, id: string): Promise<Resource>
   if (workspace === undefined) throw new Refused(404, 'it was deleted here meanwhile', [])
   return workspace
 }
+
+async function currentHere(context: Context, workspaceId: string): Promise<string | null> {
+  return relatedId(await workspaceHere(context, workspaceId), 'current-state-version')
+}
+
+/** What to copy, and the id of the current version here before that was found out. */
+type Found = { readonly current: string | null; readonly missing: readonly StateRecord[] }
 
 type Known = { id: string; serial: unknown; size: unknown }
 
@@ -131,7 +140,7 @@ async function md5Of(source: Source, state: StateRecord, limit: number): Promise
 }
 
 /** Copies under the import's own lock and always releases it. */
-async function copyLocked(context: Copying, missing: readonly StateRecord[]): Promise<void> {
+async function copyLocked(context: Copying, { current, missing }: Found): Promise<void> {
   const { name, workspaceId } = context
   const actions = `/workspaces/${workspaceId}/actions`
   const isLocked = await orReport(context, kind, name, async () => {
@@ -141,6 +150,21 @@ async function copyLocked(context: Copying, missing: readonly StateRecord[]): Pr
   })
   if (!isLocked) return
   try {
+    // Until the lock was taken, others could write. Their state must not be replaced, least of all with `force`.
+    const isSame = await orReport(
+      context,
+      kind,
+      name,
+      async () => (await currentHere(context, workspaceId)) === current,
+    )
+    if (isSame === false) {
+      context.report.missing(
+        kind,
+        name,
+        'the workspace got another state here meanwhile, which is not replaced',
+      )
+    }
+    if (!isSame) return
     for (const [place, state] of missing.entries()) {
       context.signal.throwIfAborted()
       context.progress.show(`${context.organization}: states of ${name}`, place, missing.length)
