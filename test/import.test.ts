@@ -315,6 +315,34 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
     expect((await target.admin.get(path)).json.data.attributes.locked).toBe(false)
   })
 
+  test('a state that another import of the same user writes under its lock is not replaced', async () => {
+    const world = await createTestOrganization(source)
+    const there = await createWorkspace(world, { name: 'a' })
+    const textOf = (serial: number) => stateText(`{"v": {"value": ${serial}, "type": "number"}}`, serial)
+    await lock(world.owner.client, there)
+    for (const serial of [1, 2]) {
+      const state = textOf(serial)
+      await postState(world.owner.client, there, state, { state: base64(state) })
+    }
+    const from = sourceOf(source.address, tokenOf(world))
+    const path = `/organizations/${world.name}/workspaces/a`
+    const read = from.content.bind(from)
+    let reads = 0
+    from.content = async (...given) => {
+      reads += 1
+      if (reads === 2) {
+        const { id } = (await target.admin.get(path)).json.data
+        expect((await postState(target.admin, id, textOf(9), { state: base64(textOf(9)) })).status).toBe(201)
+      }
+      return read(...given)
+    }
+    const report = await importInto(target, from)
+    expect(report.notCopied.map(({ name }) => name)).toEqual(['serial 2 of a'])
+    const { id } = (await target.admin.get(path)).json.data
+    const current = await target.admin.get(`/workspaces/${id}/current-state-version`)
+    expect(current.json.data.attributes.serial).toBe(9)
+  })
+
   test('a workspace that is deleted here meanwhile is reported, and the others get their states', async () => {
     const world = await createTestOrganization(source)
     for (const name of ['a', 'b', 'c']) {

@@ -14,8 +14,8 @@ const kind = 'state versions'
 /** Larger states are uploaded separately. */
 const MAX_BYTES_IN_BODY = 1024 * 1024
 
-/** The workspace whose states are copied: its name there, and its id here. */
-type Copying = Context & { readonly name: string; readonly workspaceId: string }
+/** The workspace whose states are copied: its name there, its id here, and the id of its current version as copied. */
+type Copying = Context & { readonly name: string; readonly workspaceId: string; current: string | null }
 
 export async function importStates(context: Context, workspaces: readonly WorkspaceRecord[]): Promise<void> {
   if (context.states === 'none') return
@@ -35,7 +35,10 @@ export async function importStates(context: Context, workspaces: readonly Worksp
       const giveBack = () => giveBackOldLock(context, place.id)
       if (!context.isDryRun && !place.isNew) await orReport(context, kind, workspace.name, giveBack)
     } else if (context.isDryRun) context.report.copied(kind, missing.length)
-    else await copyLocked({ ...context, name: workspace.name, workspaceId: place.id }, found)
+    else {
+      const { current } = found
+      await copyLocked({ ...context, name: workspace.name, workspaceId: place.id, current }, missing)
+    }
   }
   await forEach(context, 'states', workspaces, work, SOME_AT_ONCE)
 }
@@ -50,9 +53,6 @@ async function workspaceHere({ target }: Context, id: string): Promise<Resource>
 async function currentHere(context: Context, workspaceId: string): Promise<string | null> {
   return relatedId(await workspaceHere(context, workspaceId), 'current-state-version')
 }
-
-/** What to copy, and the id of the current version here before that was found out. */
-type Found = { readonly current: string | null; readonly missing: readonly StateRecord[] }
 
 type Known = { id: string; serial: unknown; size: unknown }
 
@@ -140,7 +140,7 @@ async function md5Of(source: Source, state: StateRecord, limit: number): Promise
 }
 
 /** Copies under the import's own lock and always releases it. */
-async function copyLocked(context: Copying, { current, missing }: Found): Promise<void> {
+async function copyLocked(context: Copying, missing: readonly StateRecord[]): Promise<void> {
   const { name, workspaceId } = context
   const actions = `/workspaces/${workspaceId}/actions`
   const isLocked = await orReport(context, kind, name, async () => {
@@ -155,7 +155,7 @@ async function copyLocked(context: Copying, { current, missing }: Found): Promis
       context,
       kind,
       name,
-      async () => (await currentHere(context, workspaceId)) === current,
+      async () => (await currentHere(context, workspaceId)) === context.current,
     )
     if (isSame === false) {
       context.report.missing(
@@ -223,11 +223,12 @@ async function sendState(
   if (content.size + (json?.size ?? 0) <= most) {
     try {
       // One transaction, so that a killed import leaves nothing behind.
-      await createVersion(context, {
+      const whole = await createVersion(context, {
         ...attributes,
         state: base64Of(content),
         ...(json === undefined ? {} : { 'json-state': base64Of(json) }),
       })
+      context.current = whole.id
       return
     } catch (error) {
       // The JSON state may be the reason for the refusal, so send the two separately.
@@ -241,6 +242,7 @@ async function sendState(
   }
   // The state comes last, because it completes the version.
   await target.upload(String(made.attributes['hosted-state-upload-url']), content)
+  context.current = made.id
 }
 
 function base64Of(spool: Spool): string {
@@ -248,16 +250,16 @@ function base64Of(spool: Spool): string {
 }
 
 /** A lower serial or another lineage is refused. The source was forced to accept it, so force it here too. */
-async function createVersion(
-  { target, workspaceId }: Copying,
-  attributes: Record<string, unknown>,
-): Promise<Resource> {
+async function createVersion(context: Copying, attributes: Record<string, unknown>): Promise<Resource> {
+  const { target, workspaceId } = context
   const path = `/workspaces/${workspaceId}/state-versions`
   const type = 'state-versions'
   try {
     return await target.send('POST', path, { type, attributes })
   } catch (error) {
     if (!(error instanceof Refused) || ![409, 412].includes(error.status)) throw error
+    // Another import at the same time, as the same user, may write under the same lock.
+    if ((await currentHere(context, workspaceId)) !== context.current) throw error
     return target.send('POST', path, { type, attributes: { ...attributes, force: true } })
   }
 }
