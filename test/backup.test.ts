@@ -1,11 +1,15 @@
 import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { demo } from '../src/cli/demo.ts'
 import { readConfig } from '../src/config.ts'
-import { openDatabase } from '../src/database/open.ts'
+import { existing } from '../src/core/existing.ts'
+import { openDatabase, sqliteFile } from '../src/database/open.ts'
 import { makeDataFolder } from '../src/operation/data-folder.ts'
 import { hasNoRows } from '../src/operation/backup-store.ts'
 import { readHeader, restoreBackup } from '../src/operation/restore.ts'
@@ -244,6 +248,32 @@ describe.each(engines)('a backup of %s', (engine) => {
       expect(stderr).toMatch(/^purser: \S+backup\.partial exists: delete it, [^\n]+\n$/)
     },
   )
+
+  test('that is interrupted leaves nothing behind', async () => {
+    const settings = await settingsFor('sqlite')
+    await seeded(settings)
+    // So much that it takes a while.
+    const database = new DatabaseSync(sqliteFile(settings.PURSER_DATA as string))
+    const { state_version_id: version } = existing(
+      database.prepare('select state_version_id from state_chunks').get(),
+    )
+    const insert = database.prepare('insert into state_chunks values (?, ?, ?, ?, ?)')
+    database.exec('begin')
+    for (let number = 0; number < 150; number += 1) {
+      insert.run(existing(version), 'other', 'state', number, randomBytes(1024 * 1024))
+    }
+    database.exec('commit')
+    database.close()
+    const folder = temporaryFolder()
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      const backup = new Purser(['backup', join(folder, 'backup')], settings)
+      while (backup.child.exitCode === null && readdirSync(folder).length === 0) await delay(5)
+      backup.child.kill(signal)
+      expect(await backup.ended).toBe(130)
+      expect(backup.stderr).toBe('interrupted; there is no backup\n')
+      expect(readdirSync(folder)).toEqual([])
+    }
+  })
 
   test('is not restored into a folder that has a key already; the line names that folder', async () => {
     const settings = await settingsFor('sqlite')

@@ -20,6 +20,7 @@ export function backupCommand(): Command {
         throw new OperatorError('--json needs a file: the backup is on standard output')
       const { backUp, keyAdvice } = await import('./backups.ts')
       const header = await backUp(configOf(flags), file, flags.keyFile)
+      if (header === undefined) return
       if (flags.json) {
         printJson({ file, at: header.at, key: header.key, 'key-file': flags.keyFile ?? null })
         return

@@ -22,8 +22,14 @@ import {
   withDatabase,
   withOpened,
 } from '../operation/command-database.ts'
+import { untilInterrupted } from './interruption.ts'
 
-export async function backUp(config: Config, file: string, keyFile: string | undefined) {
+/** Undefined if the operator interrupted it. */
+export function backUp(config: Config, file: string, keyFile: string | undefined) {
+  return untilInterrupted('interrupted; there is no backup', (signal) => write(config, file, keyFile, signal))
+}
+
+async function write(config: Config, file: string, keyFile: string | undefined, signal: AbortSignal) {
   if (keyFile !== undefined && resolve(keyFile) === resolve(file)) {
     throw new OperatorError('the backup and the secret key must be kept apart: name two files')
   }
@@ -31,7 +37,7 @@ export async function backUp(config: Config, file: string, keyFile: string | und
     const key = await open.database.read((tx) => operatorSecretKey(tx, config))
     refuseExisting(file)
     if (keyFile !== undefined) writeSecretKey(keyFile, key)
-    const header = await writeBackup(open, file, operatorDeps.clock)
+    const header = await writeBackup(open, file, operatorDeps.clock, signal)
     await open.database.write((tx) => audit(tx, config, 'database.backup', file))
     return header
   })

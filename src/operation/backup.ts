@@ -26,7 +26,12 @@ export function refuseExisting(file: string): void {
  * Writes one snapshot of the database into a new file that only its owner may read, or to standard output. States and
  * outputs in it need the secret key; names, permissions and token hashes are not encrypted.
  */
-export async function writeBackup(open: OpenDatabase, file: string, clock: Clock): Promise<Header> {
+export async function writeBackup(
+  open: OpenDatabase,
+  file: string,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<Header> {
   refuseExisting(file)
   await open.withConnection(refuseNewerTables)
   const header: Header = {
@@ -36,6 +41,7 @@ export async function writeBackup(open: OpenDatabase, file: string, clock: Clock
     key: (await open.database.read((tx) => findMeta(tx, FINGERPRINT))) ?? null,
     at: timestamp(clock.now()),
   }
+  signal?.throwIfAborted()
   // The target is opened by the pipeline: until then nobody would see its error.
   const writeTo = (target: () => Writable) =>
     open.withConnection((db) =>
@@ -43,6 +49,7 @@ export async function writeBackup(open: OpenDatabase, file: string, clock: Clock
         Readable.from(toText(header, readEverything(db, open.database.engine))),
         compressor(),
         target(),
+        { signal },
       ),
     )
   try {
@@ -64,7 +71,7 @@ async function writeFile(file: string, writeTo: (target: () => Writable) => Prom
   } catch (error) {
     if (codeOf(error) === 'EEXIST') {
       throw new OperatorError(
-        `${partial} exists: delete it, unless another backup is writing it; an interrupted one leaves it behind`,
+        `${partial} exists: delete it, unless another backup is writing it; one that was killed leaves it behind`,
       )
     }
     rmSync(partial, { force: true })
