@@ -7,6 +7,7 @@ import type { Transaction } from '../src/database/database.ts'
 import { sealPiece, unwrapDataKey } from '../src/state-versions/state-crypto.ts'
 import { findStateVersion, type StateVersionRow } from '../src/state-versions/state-version-store.ts'
 import type { Response } from './support/client.ts'
+import { differenceOf } from './support/difference.ts'
 import { engines } from './support/engines.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { createState, lock, md5Of, postState, stateText } from './support/states.ts'
@@ -223,7 +224,7 @@ describe.each(engines)('content that was damaged on %s', (engine) => {
         ['download', 'state'],
         ['json-download', 'json-state'],
       ] as const) {
-        expect((await get(`/state-versions/${id}/${path}`)).text === state).toBe(true)
+        expect(differenceOf((await get(`/state-versions/${id}/${path}`)).text, state)).toBeUndefined()
         const row = await rowOf(id)
         await damage(id, (kind === 'state' ? row.upload_id : row.json_upload_id) as string, kind)
         expect(await ends(`/state-versions/${id}/${path}`)).toBe('broken')
