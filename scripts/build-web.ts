@@ -1,10 +1,12 @@
 // Builds the pages in web/ to dist/web, unless they are built from these sources already.
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { build } from 'vite'
 import { arePagesBuilt, BUILT, MARK, sourcesOfPages } from '../src/web-pages/sources.ts'
 
 if (!arePagesBuilt()) {
+  // A server that builds them creates files for its own user alone. Later a service may run as another user.
+  process.umask(0o022)
   // Tests build them too, and would get React's slower and larger development build.
   process.env.NODE_ENV = 'production'
   const root = join(import.meta.dirname, '..')
@@ -23,6 +25,7 @@ if (!arePagesBuilt()) {
     writeFileSync(join(outDir, MARK), mark)
     rmSync(BUILT, { recursive: true, force: true })
     renameSync(outDir, BUILT)
+    chmodSync(dirname(BUILT), 0o755)
   } finally {
     rmSync(outDir, { recursive: true, force: true })
   }
