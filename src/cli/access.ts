@@ -11,7 +11,7 @@ import { findPlace, placeOf, type PlaceAddress } from '../effective-access/place
 import { findSubject, type SubjectAddress } from '../effective-access/subjects.ts'
 import { listDocument } from '../jsonapi/document.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import { inForceOf } from '../teams/in-force.ts'
+import { inForceOf } from '../teams/team-fields.ts'
 import { findTeamByName } from '../teams/team-store.ts'
 import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { readDatabase } from '../operation/command-database.ts'

@@ -2,6 +2,7 @@
 // table, to a migration and to the insertion in team-store.ts.
 import { Type } from 'typebox'
 import {
+  flagSet,
   flagsInDocument,
   flagsInList,
   hasFlag,
@@ -9,6 +10,7 @@ import {
   organizationFlags,
   type OrganizationFlag,
 } from '../access/organization-flags.ts'
+import type { InForce } from '../access/standing.ts'
 import type { Config } from '../config.ts'
 import { nameSchema, shortTextSchema } from '../core/names.ts'
 import { oneOf, readResource, type ReadBody } from '../jsonapi/body.ts'
@@ -211,6 +213,14 @@ export function hasSsoTeamId(config: Config): boolean {
 /** Self-hosted releases have allow-member-token-management from 202408-1 on. In older ones it is false. */
 export function hasMemberTokenManagement(config: Config): boolean {
   return config.release === undefined || compareReleases(config.release, '202408-1') >= 0
+}
+
+/** What the settings put in force of the teams' stored permissions. */
+export function inForceOf(config: Config): InForce {
+  return {
+    flags: flagSet(...knownFlags(config.dialect)),
+    memberTokenManagement: hasMemberTokenManagement(config),
+  }
 }
 
 function compareReleases(a: string, b: string): number {
