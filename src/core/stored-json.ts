@@ -4,7 +4,6 @@
  * @throws SyntaxError if it is no JSON
  */
 export function parseStored<T>(text: string): T {
-  // The one place where a type is only believed.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of what this server wrote
   return JSON.parse(text) as T
 }
