@@ -55,8 +55,12 @@ export const numberText = fc.oneof(
   fc.constantFrom('-0', '0.10', '1e400', '-1E-400', '123456789012345678901234567890.10', '9007199254740993'),
 )
 
+/**
+ * Names without a backslash of their own. The JSON.parse of Node 24, which tests compare with, takes a name that begins with
+ * an escape for an earlier name of such an object that begins with a backslash: after {"\\":0}, {"\n":0} has the first name.
+ */
 const names = fc.oneof(
-  stringText,
+  stringText.map((text) => text.replaceAll(/\\(.)/g, (escape, escaped) => (escaped === '\\' ? '' : escape))),
   fc.constantFrom('"__proto__"', '"constructor"', '"outputs"', '"value"', '"1"'),
 )
 
