@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { keysOf } from '../core/keys.ts'
+import { MAX_BODY_DEPTH } from '../jsonapi/json.ts'
 import { OperatorError } from '../core/operator-error.ts'
 
 const id = Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' })
@@ -85,9 +86,6 @@ const validators = new Map<string, Validator>()
 /** A single object that is hidden or fails to load. Everything else can still be copied. */
 export class Unreadable extends OperatorError {}
 
-/** Nothing that is copied needs more than ten. JSON.stringify fails at some thousands. */
-const MAX_RECORD_DEPTH = 64
-
 function isDeeperThan(depth: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   return depth === 0 || Object.values(value).some((one) => isDeeperThan(depth - 1, one))
@@ -95,8 +93,9 @@ function isDeeperThan(depth: number, value: unknown): boolean {
 
 /** Throws Unreadable if the value is not a valid record. */
 export function checkedRecord<K extends RecordKind>(kind: K, value: unknown): Records[K] {
-  if (isDeeperThan(MAX_RECORD_DEPTH, value)) {
-    throw new Unreadable(`its form is wrong: it is nested deeper than ${MAX_RECORD_DEPTH}`)
+  // The body that copies it could not be deeper either. JSON.stringify fails at some thousands.
+  if (isDeeperThan(MAX_BODY_DEPTH, value)) {
+    throw new Unreadable(`its form is wrong: it is nested deeper than ${MAX_BODY_DEPTH}`)
   }
   let validator = validators.get(kind)
   if (validator === undefined) validators.set(kind, (validator = Compile(recordSchemas[kind])))
