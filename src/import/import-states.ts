@@ -29,16 +29,13 @@ export async function importStates(context: Context, workspaces: readonly Worksp
       missing: await wanted(context, workspace, all, place),
     }))
     if (found === undefined) return
-    const { missing } = found
+    const { current, missing } = found
     if (missing.length === 0) {
       // An import may have been killed after it had copied everything.
       const giveBack = () => giveBackOldLock(context, place.id)
       if (!context.isDryRun && !place.isNew) await orReport(context, kind, workspace.name, giveBack)
     } else if (context.isDryRun) context.report.copied(kind, missing.length)
-    else {
-      const { current } = found
-      await copyLocked({ ...context, name: workspace.name, workspaceId: place.id, current }, missing)
-    }
+    else await copyLocked({ ...context, name: workspace.name, workspaceId: place.id, current }, missing)
   }
   await forEach(context, 'states', workspaces, work, SOME_AT_ONCE)
 }
