@@ -2,20 +2,34 @@ import { expect, test } from 'vitest'
 import { verifyAuditTrail } from '../src/audit/audit-verify.ts'
 import { onEachEngine, onPostgres } from './support/on-each-engine.ts'
 import type { TestServer } from './support/server.ts'
-import { body, createTestOrganization, uniqueName, type TestOrganization } from './support/world.ts'
+import { createTestOrganization, uniqueName, type TestOrganization } from './support/world.ts'
 
-// On PostgreSQL creates of teams that wait share a transaction, in which they do not see each other.
+// On PostgreSQL creates of teams, workspaces and projects that wait share a transaction, in which they do not see each other.
 
-const MAX_TEAMS = 12
+/** Of teams, of workspaces, of projects, and of tags. */
+const MOST = 12
 const ORGANIZATIONS = 4
 const CREATES = 8
 
-function create({ name: organization, owner }: TestOrganization, name = uniqueName('team')) {
-  return owner.client.post(`/organizations/${organization}/teams`, body('teams', { name }))
+const kinds = ['teams', 'workspaces', 'projects'] as const
+
+function createOf(kind: (typeof kinds)[number], { name: organization, owner }: TestOrganization) {
+  return (name = uniqueName('one'), relationships = {}) =>
+    owner.client.post(`/organizations/${organization}/${kind}`, {
+      data: { type: kind, attributes: { name }, relationships },
+    })
+}
+
+function create(organization: TestOrganization, name?: string) {
+  return createOf('teams', organization)(name)
+}
+
+function times<T>(count: number, make: (number: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, number) => make(number)))
 }
 
 function createMany(organization: TestOrganization, count: number) {
-  return Promise.all(Array.from({ length: count }, () => create(organization)))
+  return times(count, () => create(organization))
 }
 
 async function statusesOf(answers: Promise<{ status: number }[]>): Promise<number[]> {
@@ -33,7 +47,14 @@ async function organizationsOf(server: TestServer, count = ORGANIZATIONS): Promi
   return made
 }
 
-onEachEngine('teams created at once', { maxTeams: String(MAX_TEAMS) }, (server) => {
+const limits = {
+  maxTeams: String(MOST),
+  maxWorkspaces: String(MOST),
+  maxProjects: String(MOST),
+  maxTags: String(MOST),
+}
+
+onEachEngine('objects created at once', limits, (server) => {
   test('are all there and counted, and each organization has their events in a chain of its own', async () => {
     const organizations = await organizationsOf(server)
     const all = organizations.map((organization) => statusesOf(createMany(organization, CREATES)))
@@ -54,35 +75,64 @@ onEachEngine('teams created at once', { maxTeams: String(MAX_TEAMS) }, (server) 
     }
   })
 
-  test('are never more than the limit, and no fewer', async () => {
-    const [organization] = await organizationsOf(server, 1)
-    const statuses = await statusesOf(createMany(organization as TestOrganization, 2 * MAX_TEAMS))
-    // The owners team counts, too.
-    expect(statuses.filter((status) => status === 200)).toHaveLength(MAX_TEAMS - 1)
-    expect(statuses.filter((status) => status === 422)).toHaveLength(MAX_TEAMS + 1)
-    expect(await namesIn(organization as TestOrganization)).toHaveLength(MAX_TEAMS)
+  test.each(kinds)('are never more than the limit, and no fewer: %s', async (kind) => {
+    const [organization] = (await organizationsOf(server, 1)) as [TestOrganization]
+    const { client } = organization.owner
+    const countNow = async () =>
+      (await client.get(`/organizations/${organization.name}/${kind}`)).json.meta.pagination['total-count']
+    // The owners team and the default project count, too.
+    const free = MOST - (await countNow())
+    const create = createOf(kind, organization)
+    const statuses = await statusesOf(times(2 * MOST, () => create()))
+    expect(statuses.filter((status) => status === 422)).toHaveLength(2 * MOST - free)
+    expect(statuses.filter((status) => status < 300)).toHaveLength(free)
+    expect(await countNow()).toBe(MOST)
+  })
+
+  test('have no more new tags together than the limit, and no fewer', async () => {
+    const [organization] = (await organizationsOf(server, 1)) as [TestOrganization]
+    const create = createOf('workspaces', organization)
+    const tagged = (...names: string[]) => ({
+      tags: { data: names.map((name) => ({ type: 'tags', attributes: { name } })) },
+    })
+    const free = 3
+    const known = Array.from({ length: MOST - free }, (_, number) => `known-${number}`)
+    await create('first', tagged(...known))
+    const statuses = await statusesOf(
+      times(CREATES, (number) => create(`other-${number}`, tagged(`new-${number}`, 'known-1'))),
+    )
+    expect(statuses.filter((status) => status === 201)).toHaveLength(free)
+    expect(statuses.filter((status) => status === 422)).toHaveLength(CREATES - free)
+    const { json } = await organization.owner.client.get(
+      `/organizations/${organization.name}/workspaces?page[size]=100`,
+    )
+    expect(json.data).toHaveLength(1 + free)
   })
 
   test('count against the limit only if they are made', async () => {
     const [organization] = (await organizationsOf(server, 1)) as [TestOrganization]
-    for (let count = 2; count < MAX_TEAMS; count++) await create(organization)
+    for (let count = 2; count < MOST; count++) await create(organization)
     const [, taken] = await namesIn(organization)
     const refused = Array.from({ length: CREATES }, () => create(organization, taken))
     const statuses = await statusesOf(Promise.all([...refused, create(organization)]))
     expect(statuses).toEqual([...Array<number>(CREATES).fill(422), 200])
   })
 
-  test('have different names, and those of another organization do not count', async () => {
-    const organizations = await organizationsOf(server)
-    const name = uniqueName('wanted')
-    const answers = organizations.map((organization) =>
-      statusesOf(Promise.all(Array.from({ length: CREATES }, () => create(organization, name)))),
-    )
-    for (const statuses of await Promise.all(answers)) {
-      expect(statuses.filter((status) => status === 200)).toHaveLength(1)
-      expect(statuses.filter((status) => status === 422)).toHaveLength(CREATES - 1)
-    }
-  })
+  test.each(kinds)(
+    'have different names, and those of another organization do not count: %s',
+    async (kind) => {
+      const organizations = await organizationsOf(server)
+      const name = uniqueName('wanted')
+      const answers = organizations.map((organization) => {
+        const create = createOf(kind, organization)
+        return statusesOf(times(CREATES, () => create(name)))
+      })
+      for (const statuses of await Promise.all(answers)) {
+        expect(statuses.filter((status) => status < 300)).toHaveLength(1)
+        expect(statuses.filter((status) => status === 422)).toHaveLength(CREATES - 1)
+      }
+    },
+  )
 })
 
 onPostgres('teams created at once', (server, query) => {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { Transaction } from '../src/database/database.ts'
+import { prepared } from '../src/database/prepared.ts'
 import { engines } from './support/engines.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import { startServer, type TestServer } from './support/server.ts'
@@ -27,6 +28,15 @@ async function addTag({ db }: Transaction, organizationId: string, name: string)
     .execute()
   return name
 }
+
+const insertTag = prepared<{ id: string; organizationId: string }>()((db, param) =>
+  db.insertInto('tags').values({
+    id: param('id'),
+    organization_id: param('organizationId'),
+    name: param('id'),
+    created_at: '',
+  }),
+)
 
 function tagsOf({ app }: TestServer, organizationId: string): Promise<string[]> {
   return app.deps.database.read(async ({ db }) => {
@@ -111,6 +121,45 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('on %s', (engin
         transactions.add((rows[0] as { xid: string }).xid)
       })
       expect(transactions.size).toBeLessThan(WRITES / 2)
+    } finally {
+      await server.stop()
+    }
+  })
+
+  test('inserts that wait behind another write run side by side, and one that is refused runs again alone', async () => {
+    const server = await startServer(engine)
+    try {
+      const { id } = await createTestOrganization(server)
+      const { database } = server.app.deps
+      const names = Array.from({ length: 8 }, () => uniqueName('tag'))
+      const besides: (number | undefined)[] = []
+      const refused = names[4] as string
+      const insert = (name: string) =>
+        database.write(
+          async (tx) => {
+            besides.push(tx.beside)
+            if (name === refused) throw new Error('refused')
+            await tx.all(insertTag, { id: name, organizationId: id })
+          },
+          { organizationId: id, caller: name, isOneInsert: true },
+        )
+      let inserts: Promise<unknown>[] = []
+      const first = await database.write(
+        async (tx) => {
+          inserts = names.map(insert)
+          return addTag(tx, id, uniqueName('first'))
+        },
+        { organizationId: id, caller: 'first' },
+      )
+      const results = await Promise.allSettled(inserts)
+      const kept = names.filter((name) => name !== refused)
+      expect(results.map(({ status }) => status === 'fulfilled')).toEqual(
+        names.map((name) => name !== refused),
+      )
+      expect(await tagsOf(server, id)).toEqual([...kept, first].toSorted())
+      // One insert has a connection of its own, where it waits for the lock. The refused one runs twice.
+      expect(besides).toHaveLength(names.length + 1)
+      expect(besides).toEqual(expect.arrayContaining([0, 1, 2, 3, 4, 5, 6]))
     } finally {
       await server.stop()
     }

@@ -7,7 +7,7 @@ import { WriteGroups } from '../src/database/write-groups.ts'
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 const writeOf = (organizationId: string) =>
-  new SharedWrite(organizationId, () => Promise.resolve(), undefined)
+  new SharedWrite(organizationId, () => Promise.resolve(), { named: undefined, isOneInsert: true })
 
 afterEach(() => {
   vi.useRealTimers()

@@ -18,8 +18,8 @@ export interface Transaction extends Partial<Sparing> {
   readonly engine: Engine
   readonly mode: 'read' | 'write'
   /**
-   * How many writes of the same organization run before this one in the same transaction, unseen by it: to be added to what
-   * a limit counts. If such a write fails, it runs again alone.
+   * How many writes of the same organization run before this one in the same transaction, unseen by it, of any kind: to be
+   * added to what a limit counts. If such a write fails, it runs again alone.
    */
   readonly beside?: number
   /** Whether its statements keep all other requests waiting. True for an ordinary read on SQLite. */
@@ -82,7 +82,8 @@ export type TransactionOptions = {
   /** Names requests that begin with the same statements. PostgreSQL runs these statements as one. */
   like?: string
   /**
-   * The write inserts one object and takes nothing from anybody, so that others of its kind do not change what it may do.
+   * The write inserts one object, and tags that it names, and takes nothing from anybody. So others of its kind do not change
+   * what it may do, but for limits and names.
    * Those that wait run together on PostgreSQL. See `Transaction.beside`.
    */
   isOneInsert?: boolean

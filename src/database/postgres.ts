@@ -21,9 +21,10 @@ import { PostgresPipeline } from './postgres-pipeline.ts'
 import { PostgresPool } from './postgres-pool.ts'
 import { ReadRecord, Replays, type NamedRead, type ReplayedRead } from './postgres-replay.ts'
 import { PostgresProbe } from './postgres-probe.ts'
-import { runPart, runWhole } from './postgres-transaction.ts'
-import { runRiders, type Riders } from './riders.ts'
+import { runWhole } from './postgres-transaction.ts'
+import { runWithRiders } from './riders.ts'
 import { settleFailed, SharedWrite } from './shared-write.ts'
+import type { Outcomes } from './side-by-side.ts'
 import type { Tables } from './tables.ts'
 import { Turns, type Turn } from './turns.ts'
 import { databaseUnavailable } from './unavailable.ts'
@@ -162,7 +163,9 @@ export class PostgresDatabase implements Database {
     const asked = { mode, isLong, organizationId, named, account, withoutToken }
     const mayShare = mode === 'write' && !isLong && !isRolledBack
     const shared = () =>
-      mayShare && organizationId !== undefined ? new SharedWrite(organizationId, work, named) : undefined
+      mayShare && organizationId !== undefined
+        ? new SharedWrite(organizationId, work, { named, isOneInsert })
+        : undefined
     try {
       const settled = isOneInsert ? await this.#inGroup(shared()) : undefined
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this work
@@ -199,7 +202,7 @@ export class PostgresDatabase implements Database {
   async #inTurn<T>(work: Work<T>, asked: Asked, shared?: SharedWrite): Promise<T> {
     const end = await this.#turns.take({ ...asked, shared })
     try {
-      if (shared?.isTaken !== true) return await this.#attempts(work, asked, shared !== undefined)
+      if (shared?.isTaken !== true) return await this.#attempts(work, asked, shared)
     } finally {
       end()
     }
@@ -208,10 +211,12 @@ export class PostgresDatabase implements Database {
     return settled === undefined ? this.#inTurn(work, asked) : (settled() as T)
   }
 
-  async #attempts<T>(work: Work<T>, asked: Asked, isSharing: boolean): Promise<T> {
+  async #attempts<T>(work: Work<T>, asked: Asked, shared: SharedWrite | undefined): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await (isSharing && attempt === 1 ? this.#together(work, asked) : this.#alone(work, asked))
+        const outcome = attempt === 1 && shared && (await this.#together(shared, asked))
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this work
+        return outcome ? (outcome() as T) : await this.#alone(work, asked)
       } catch (error) {
         // A read, too, may wait for a migration that waits for it.
         const mayRepeat = isStaleStatement(error) || isWorthRetrying(error)
@@ -237,32 +242,32 @@ export class PostgresDatabase implements Database {
     return outcome()
   }
 
-  /** Runs the write, and with it the writes of its organization that wait when it has the organization's lock. */
-  async #together<T>(work: Work<T>, asked: Asked): Promise<T> {
-    const { organizationId } = asked
-    const [turns, replays] = [this.#turns, this.#replays]
-    const riders: Riders = new Map()
-    let own: () => T
+  /**
+   * Runs the write, and with it the writes of its organization that wait when it has the organization's lock. Returns its
+   * outcome; undefined if it has to run alone.
+   */
+  async #together(own: SharedWrite, asked: Asked): Promise<(() => unknown) | undefined> {
+    const from = { turns: this.#turns, replays: this.#replays }
+    const outcomes: Outcomes = new Map()
     try {
-      own = await this.#pool.run(
+      await this.#pool.run(
         asked,
         (connection) => this.#begin(connection, asked),
         async (connection, ahead) => {
-          if (!turns.hasToTakeOver(organizationId)) return runWhole(connection, 'write', work, { ahead })
-          const start = performance.now()
-          const { outcome } = await runPart(connection, work, { ahead })
-          await runRiders(connection, riders, { turns, replays, organizationId }, start)
-          return outcome
+          if (from.turns.hasToTakeOver(own.organizationId))
+            await runWithRiders(connection, own, from, outcomes, ahead)
+          else outcomes.set(own, await runWhole(connection, 'write', own.work, { ahead }))
         },
       )
     } catch (error) {
-      if (riders.size > 0) this.#noteShared(error)
-      settleFailed(riders.keys(), error)
-      if (riders.size === 0 || error instanceof UnknownOutcomeError) throw error
-      return this.#alone(work, asked)
+      outcomes.delete(own)
+      if (outcomes.size > 0) this.#noteShared(error)
+      settleFailed(outcomes.keys(), error)
+      if (outcomes.size === 0 || error instanceof UnknownOutcomeError) throw error
+      return undefined
     }
-    for (const [rider, outcome] of riders) rider.settle(outcome)
-    return own()
+    for (const [write, outcome] of outcomes) write.settle(outcome)
+    return outcomes.get(own)
   }
 
   /** The beginning of a transaction, in one message: locks the organization, then reads what the request read before. */

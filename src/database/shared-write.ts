@@ -7,16 +7,23 @@ export class SharedWrite {
   readonly organizationId: string
   readonly work: Work<unknown>
   readonly named: NamedRead | undefined
+  /** See TransactionOptions. Such writes run side by side in a transaction. */
+  readonly isOneInsert: boolean
   /** Whether a transaction has taken it along. */
   isTaken = false
   /** Returns or throws what the write did. Undefined: nothing was done, and the write has to run alone. */
   readonly settled: Promise<(() => unknown) | undefined>
   readonly settle: (outcome: (() => unknown) | undefined) => void
 
-  constructor(organizationId: string, work: Work<unknown>, named: NamedRead | undefined) {
+  constructor(
+    organizationId: string,
+    work: Work<unknown>,
+    { named, isOneInsert }: Pick<SharedWrite, 'named' | 'isOneInsert'>,
+  ) {
     this.organizationId = organizationId
     this.work = work
     this.named = named
+    this.isOneInsert = isOneInsert
     const { promise, resolve } = Promise.withResolvers<(() => unknown) | undefined>()
     this.settled = promise
     this.settle = resolve

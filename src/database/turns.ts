@@ -68,10 +68,17 @@ export class Turns {
     }
   }
 
-  /** Ends the wait of an organization's oldest write: it needs no turn, because the caller runs it. */
-  takeOver(organizationId: string | undefined): SharedWrite | undefined {
+  /**
+   * Ends the wait of an organization's oldest write: it needs no turn, because the caller runs it.
+   *
+   * @param isWanted undefined is returned if the oldest write is not wanted
+   */
+  takeOver(
+    organizationId: string | undefined,
+    isWanted: (write: SharedWrite) => boolean = () => true,
+  ): SharedWrite | undefined {
     const oldest = this.#waiting.find(({ turn }) => isSharedOf(turn, organizationId))
-    if (oldest?.turn.shared === undefined) return undefined
+    if (oldest?.turn.shared === undefined || !isWanted(oldest.turn.shared)) return undefined
     oldest.turn.shared.isTaken = true
     oldest.leave(false)
     return oldest.turn.shared

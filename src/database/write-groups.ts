@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PostgresConnection } from './postgres-connection.ts'
-import type { ReplayedRead, Replays } from './postgres-replay.ts'
-import { runPart } from './postgres-transaction.ts'
 import type { PostgresPool } from './postgres-pool.ts'
+import type { Replays } from './postgres-replay.ts'
 import { settleFailed, type SharedWrite } from './shared-write.ts'
+import { readAheadOf, runBeside, type Ahead } from './side-by-side.ts'
 import { MAX_WAIT_MS, type Turns } from './turns.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
@@ -22,8 +22,7 @@ const LOCK_FREE = {
 type Begun = {
   /** The ids of the organizations that no other transaction had locked. */
   readonly locked: ReadonlySet<string>
-  /** What the requests of the writes read before. */
-  readonly ahead: ReadonlyMap<SharedWrite, ReplayedRead | undefined>
+  readonly ahead: Ahead
 }
 
 /**
@@ -109,47 +108,23 @@ export class WriteGroups {
   }
 
   async #run(group: readonly SharedWrite[]): Promise<void> {
-    const counts = new Map<string, number>()
-    const parts = await this.#pool.run(
+    const outcomes = await this.#pool.run(
       { mode: 'write', lockTimeout: LOCK_TIMEOUT },
       (connection) => this.#begin(connection, group),
-      async (connection, { locked, ahead }) => {
-        const running = group
-          .filter(({ organizationId }) => locked.has(organizationId))
-          .map(async (write) => {
-            const { organizationId, work } = write
-            const beside = counts.get(organizationId) ?? 0
-            counts.set(organizationId, beside + 1)
-            return { write, ...(await runPart(connection, work, { ahead: ahead.get(write), beside })) }
-          })
-        // All have to end: after a failure the transaction ends, too.
-        await Promise.allSettled(running)
-        return Promise.all(running)
+      (connection, { locked, ahead }) => {
+        const running = group.filter(({ organizationId }) => locked.has(organizationId))
+        return runBeside(connection, running, ahead)
       },
     )
-    for (const { write, outcome, hasFailed } of parts) {
-      // It may have failed because it did not see what others of its organization did. Then it runs alone.
-      const isFinal = !hasFailed || counts.get(write.organizationId) === 1
-      if (isFinal) write.settle(outcome)
-    }
+    for (const [write, outcome] of outcomes) write.settle(outcome)
   }
 
   /** Locks the organizations that no other transaction has locked, and reads ahead. */
   async #begin(connection: PostgresConnection, group: readonly SharedWrite[]): Promise<Begun> {
     const ids = group.map(({ organizationId }) => organizationId)
     const locking = connection.query<{ id: string }>({ ...LOCK_FREE, values: [ids] })
-    const planned = group.flatMap((write) => {
-      const plan = write.named && this.#replays.find(write.named)
-      return plan === undefined ? [] : [{ write, plan }]
-    })
-    const ahead = new Map<SharedWrite, ReplayedRead | undefined>()
-    const alike = Map.groupBy(planned, ({ plan }) => plan.statement.name)
-    const reading = Array.from(alike.values(), async (some) => {
-      const read = await connection.readAhead(some.map(({ plan }) => plan))
-      for (const [place, { write }] of some.entries()) ahead.set(write, read[place])
-    })
-    // All, so that no failure goes unhandled.
-    const [{ rows }] = await Promise.all([locking, ...reading])
+    // Both, so that no failure goes unhandled.
+    const [{ rows }, ahead] = await Promise.all([locking, readAheadOf(connection, group, this.#replays)])
     return { locked: new Set(rows.map(({ id }) => id)), ahead }
   }
 

@@ -40,10 +40,11 @@ export const projectRoutes: readonly Route[] = [
     answers: 'projects',
     accepts: newProjectBody,
     keepsAccess: true,
+    isOneInsert: true,
     body: (bytes, { config }) => readNewProject(bytes, config),
     problems: async ({ tx, deps, resource: { organization }, body, problems }) => {
       const { maxProjects } = deps.config
-      if ((await countProjects(tx, organization.id)) >= maxProjects) {
+      if ((await countProjects(tx, organization.id)) + (tx.beside ?? 0) >= maxProjects) {
         problems.push(tooMany('projects', maxProjects))
       }
       await besideTakenName(problems, NAME_IS_TAKEN, body.changes.name, (name) =>

@@ -168,6 +168,7 @@ export const workspaceRoutes: readonly Route[] = [
     answers: 'workspaces',
     accepts: newWorkspaceBody,
     keepsAccess: true,
+    isOneInsert: true,
     body: (bytes, { config }) => readNewWorkspace(bytes, config),
     problems: async (context) => {
       const { tx, deps, resource, body, problems } = context
@@ -175,7 +176,7 @@ export const workspaceRoutes: readonly Route[] = [
       const { name, projectId = organization.default_project_id, tags: wanted = [] } = body.changes
       const { maxWorkspaces } = deps.config
       const project = await projectFor(context, organization, projectId, problems)
-      if ((await countWorkspaces(tx, organization.id)) >= maxWorkspaces) {
+      if ((await countWorkspaces(tx, organization.id)) + (tx.beside ?? 0) >= maxWorkspaces) {
         problems.push(tooMany('workspaces', maxWorkspaces))
       }
       const tags = await orProblems(problems, tagsToAdd(context, organization.id, wanted, TAGS_POINTER))

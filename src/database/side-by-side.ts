@@ -1,0 +1,57 @@
+import type { PostgresConnection } from './postgres-connection.ts'
+import type { ReplayedRead, Replays } from './postgres-replay.ts'
+import { runPart } from './postgres-transaction.ts'
+import type { SharedWrite } from './shared-write.ts'
+
+/** What the requests of writes read before. */
+export type Ahead = ReadonlyMap<SharedWrite, ReplayedRead | undefined>
+
+/** The results or failures of writes, to be called after the commit. Without one the write has to run alone. */
+export type Outcomes = Map<SharedWrite, (() => unknown) | undefined>
+
+/** Reads what the requests of the writes read before, those with the same statement together. */
+export async function readAheadOf(
+  connection: PostgresConnection,
+  writes: readonly SharedWrite[],
+  replays: Replays,
+): Promise<Ahead> {
+  const planned = writes.flatMap((write) => {
+    const plan = write.named && replays.find(write.named)
+    return plan === undefined ? [] : [{ write, plan }]
+  })
+  const ahead = new Map<SharedWrite, ReplayedRead | undefined>()
+  const alike = Map.groupBy(planned, ({ plan }) => plan.statement.name)
+  const reading = Array.from(alike.values(), async (some) => {
+    const read = await connection.readAhead(some.map(({ plan }) => plan))
+    for (const [place, { write }] of some.entries()) ahead.set(write, read[place])
+  })
+  await Promise.all(reading)
+  return ahead
+}
+
+/**
+ * Runs writes of one transaction beside each other, which lock their organizations. Those of one organization do not see each
+ * other, so one that fails beside others has to run alone.
+ */
+export async function runBeside(
+  connection: PostgresConnection,
+  writes: readonly SharedWrite[],
+  ahead: Ahead,
+): Promise<Outcomes> {
+  const counts = new Map<string, number>()
+  const running = writes.map(async (write) => {
+    const { organizationId, work } = write
+    const beside = counts.get(organizationId) ?? 0
+    counts.set(organizationId, beside + 1)
+    return { write, ...(await runPart(connection, work, { ahead: ahead.get(write), beside })) }
+  })
+  // All have to end: after a failure the transaction ends, too.
+  await Promise.allSettled(running)
+  const parts = await Promise.all(running)
+  return new Map(
+    parts.map(({ write, outcome, hasFailed }) => {
+      const isFinal = !hasFailed || counts.get(write.organizationId) === 1
+      return [write, isFinal ? outcome : undefined]
+    }),
+  )
+}
