@@ -16,6 +16,7 @@ import { createWorkspace, outputIds, smallState, upload } from './states.ts'
 const WRITES = 200
 const INDEXING_MS = 5_000
 const PAGE = 20
+const MOST_HOLDING_TEAMS = 5_000
 
 /** A request that is measured at each size. Several requests are sent once each. */
 export type Asked = {
@@ -114,6 +115,10 @@ const teamsOfWorkspace: Dimension = {
       read('show the workspace', workspace),
       read('show a team', `/teams/${organization.teams[2]?.id}`),
       read('grants on the workspace', `${workspace}/access-grants`, 'counts'),
+      // The server refuses a list of the holders for more teams.
+      ...(size > MOST_HOLDING_TEAMS
+        ? []
+        : [read('holders on the workspace', `${workspace}/access-holders`, 'counts')]),
       read('tokens of all teams', `/organizations/${organization.name}/team-tokens`, 'counts'),
     ]
   },
@@ -146,6 +151,7 @@ const workspaces: Dimension = {
       read('show a project', `/projects/${projectId}`),
       read('list of projects', `${own}/projects`),
       readAsMember('show a project', `/projects/${projectId}`, 'counts'),
+      read('holders of the project', `/projects/${projectId}/access-holders`, 'counts'),
       read('tags', `${own}/tags`, 'counts'),
       read('tags of a workspace', `${workspace}/relationships/tags`, 'counts'),
       readAsMember('tags of a workspace', `${workspace}/relationships/tags`, 'counts'),
