@@ -77,10 +77,15 @@ export class PostgresPool {
     )
     try {
       const value = await work(connection, await behind)
-      if (kind.mode === 'write') await finish(connection)
-      await (kind.mode === 'read' ? connection.query('commit') : commit(connection))
+      if (kind.mode === 'read') {
+        void this.#endRead(connection, deadline)
+        return value
+      }
+      await finish(connection)
+      await commit(connection)
       connection.endTransaction()
       client.release()
+      clearTimeout(deadline)
       return value
     } catch (thrown) {
       // After a statement has failed, the ones behind it fail with an error that says less.
@@ -94,7 +99,21 @@ export class PostgresPool {
           (broken: Error) => client.release(broken),
         )
       }
+      clearTimeout(deadline)
       throw error
+    }
+  }
+
+  /** Nobody waits for this: a read has nothing to lose at its commit. */
+  async #endRead(connection: PostgresConnection, deadline: NodeJS.Timeout): Promise<void> {
+    const { client } = connection
+    connection.endTransaction()
+    try {
+      await connection.query('commit')
+      client.release()
+    } catch (error) {
+      this.#suspect(error)
+      client.release(true)
     } finally {
       clearTimeout(deadline)
     }
