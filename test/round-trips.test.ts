@@ -59,6 +59,6 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('round trips to
       const state = stateText('{}', number + 2)
       return postState(client, workspaceId, state, { state: base64(state) })
     }
-    expect(await fewest(push)).toBeLessThanOrEqual(21)
+    expect(await fewest(push)).toBeLessThanOrEqual(12)
   })
 })

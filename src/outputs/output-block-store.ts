@@ -8,11 +8,28 @@ export type StoredBlock = { firstPosition: number; sealed: Uint8Array }
 
 const MAX_ROWS_A_STATEMENT = 50
 
+/** So few are inserted one by one, with a prepared statement. PostgreSQL does not wait for it. */
+const FEW_ROWS = 4
+
+const blockInsertion = prepared<SealedOutputBlock & { stateVersionId: string }>()((db, param) =>
+  db.insertInto('output_blocks').values({
+    state_version_id: param('stateVersionId'),
+    first_position: param('firstPosition'),
+    part: param('part'),
+    sealed: param('sealed'),
+  }),
+)
+
 export async function insertOutputBlocks(
   tx: Transaction,
   stateVersionId: string,
   blocks: readonly SealedOutputBlock[],
 ): Promise<void> {
+  if (blocks.length <= FEW_ROWS) {
+    for (const { firstPosition, part, sealed } of blocks)
+      await tx.send(blockInsertion, { stateVersionId, firstPosition, part, sealed })
+    return
+  }
   const rows = blocks.map(({ firstPosition, part, sealed }) => ({
     state_version_id: stateVersionId,
     first_position: firstPosition,

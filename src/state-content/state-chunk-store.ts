@@ -13,11 +13,29 @@ export type UploadAddress = { stateVersionId: string; kind: ContentKind; uploadI
 
 const MAX_ROWS_A_STATEMENT = 50
 
+/** So few are inserted one by one, with a prepared statement. PostgreSQL does not wait for it. */
+const FEW_ROWS = 4
+
+const chunkInsertion = prepared<UploadAddress & SealedChunk>()((db, param) =>
+  db.insertInto('state_chunks').values({
+    state_version_id: param('stateVersionId'),
+    upload_id: param('uploadId'),
+    kind: param('kind'),
+    number: param('number'),
+    sealed: param('sealed'),
+  }),
+)
+
 export async function insertChunks(
   tx: Transaction,
-  { stateVersionId, kind, uploadId }: UploadAddress,
+  address: UploadAddress,
   chunks: readonly SealedChunk[],
 ): Promise<void> {
+  if (chunks.length <= FEW_ROWS) {
+    for (const { number, sealed } of chunks) await tx.send(chunkInsertion, { ...address, number, sealed })
+    return
+  }
+  const { stateVersionId, kind, uploadId } = address
   const rows = chunks.map(({ number, sealed }) => ({
     state_version_id: stateVersionId,
     upload_id: uploadId,

@@ -7,26 +7,30 @@ import type { PassResult } from '../state-content/seal-pass.ts'
 import { countChunks, type UploadAddress } from '../state-content/state-chunk-store.ts'
 import { updateStateVersion, type StateVersionRow } from '../state-versions/state-version-store.ts'
 
+/** The facts about a version that finalizing needs. */
+type Finalizing = Pick<StateVersionRow, 'id' | 'workspace_id' | 'is_intermediate' | 'given_outputs_count'>
+
 /**
  * Makes an uploaded state the current one of its workspace, or a snapshot that may become current, in one transaction.
  * Small outputs become readable at once; large ones are left to the background job.
  *
  * @param uploadId the upload whose chunks hold the content
+ * @returns the finalized version
  */
 export async function finalizeStateVersion(
   { tx, deps }: { readonly tx: Transaction; readonly deps: Deps },
-  stateVersion: StateVersionRow,
+  stateVersion: Finalizing,
   uploadId: string,
   result: PassResult,
   at: string,
-): Promise<void> {
+): Promise<StateVersionRow> {
   const { header, outputs } = result
   const isEncrypted = header?.encrypted === true
   // Outputs of an encrypted state came with the request and are already stored.
   if (!isEncrypted && stateVersion.given_outputs_count !== null) await deleteOutputBlocks(tx, stateVersion.id)
   const blocks = isEncrypted ? [] : (outputs?.blocks ?? null)
   if (blocks !== null) await insertOutputBlocks(tx, stateVersion.id, blocks)
-  await updateStateVersion(tx, stateVersion.id, {
+  const finalized = await updateStateVersion(tx, stateVersion.id, {
     status: 'finalized',
     upload_id: uploadId,
     size: result.size,
@@ -38,11 +42,12 @@ export async function finalizeStateVersion(
     resources_processed: blocks === null ? 0 : 1,
     finalized_at: at,
   })
-  await requireAllChunks(tx, { stateVersionId: stateVersion.id, kind: 'state', uploadId }, result)
   if (stateVersion.is_intermediate === 0) {
     await setCurrentStateVersion(tx, stateVersion.workspace_id, stateVersion.id, at)
   }
+  await requireAllChunks(tx, { stateVersionId: stateVersion.id, kind: 'state', uploadId }, result)
   if (blocks === null) tx.afterCommit(() => deps.states.wake())
+  return finalized
 }
 
 /** Makes an upload the JSON form (`tofu show -json`) of a state version. */

@@ -1,4 +1,3 @@
-import { existing } from '../core/existing.ts'
 import { done } from '../http/outcome.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
@@ -8,11 +7,7 @@ import { addJsonState, finalizeStateVersion } from './finalize.ts'
 import { parseRollback, rollbackBody } from './state-rollback.ts'
 import { checkStillWanted, prepareRollback } from './state-rollback-write.ts'
 import { stateVersionDocument } from '../state-versions/state-version-document.ts'
-import {
-  discardPendingStateVersions,
-  findStateVersion,
-  updateStateVersion,
-} from '../state-versions/state-version-store.ts'
+import { discardPendingStateVersions, updateStateVersion } from '../state-versions/state-version-store.ts'
 
 export const stateRollbackRoutes: readonly Route[] = [
   write(workspacePlace, '/state-versions', {
@@ -34,9 +29,8 @@ export const stateRollbackRoutes: readonly Route[] = [
       await discardPendingStateVersions(tx, workspace.id)
       const row = await updateStateVersion(tx, id, { md5: state.md5 })
       if (json !== undefined) await addJsonState(tx, id, uploadId, json)
-      await finalizeStateVersion(context, row, uploadId, state, now)
+      const finalized = await finalizeStateVersion(context, row, uploadId, state, now)
       const removed = await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
-      const finalized = existing(await findStateVersion(tx, id))
       const details = { serial, size: state.size, 'workspace-id': workspace.id, to: sourceId, ...removed }
       return done(finalized, { action: 'state-version.rollback', details })
     },

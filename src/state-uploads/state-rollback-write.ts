@@ -166,6 +166,7 @@ function beginCopy(
       md5: '',
       lineage: source.lineage,
       status: 'discarded',
+      is_intermediate: 0,
       rollback_of_id: source.id,
       lease_until: lease,
       created_at: timestamp(clock.now()),

@@ -17,6 +17,7 @@ import {
   discardPendingStateVersions,
   findBySerial,
   findStateVersion,
+  type StateVersionRow,
 } from '../state-versions/state-version-store.ts'
 import { judgeNewStateVersion, newStateVersionBody } from '../state-versions/state-versions.ts'
 import { checkLock } from './upload-lock.ts'
@@ -41,8 +42,12 @@ export const stateVersionCreateRoutes: readonly Route[] = [
       const { workspace } = resource
       const { given, stateVersionId: id, uploadId, jsonState, state } = prepared
       await checkLock(context, resource)
-      const newest = await findNewestStateVersion(tx, workspace)
-      const same = judgeNewStateVersion(given, await findBySerial(tx, workspace.id, given.serial), newest)
+      // Sent together: on PostgreSQL the organization is locked for each round trip.
+      const [newest, ofSerial] = await Promise.all([
+        findNewestStateVersion(tx, workspace),
+        findBySerial(tx, workspace.id, given.serial),
+      ])
+      const same = judgeNewStateVersion(given, ofSerial, newest)
       if (same !== undefined && (same.status !== 'pending' || state === undefined)) return unchanged(same)
       if (same !== undefined && same.id !== id) {
         // Another request created it after `prepare` read, so our chunks are sealed with another key.
@@ -60,17 +65,24 @@ export const stateVersionCreateRoutes: readonly Route[] = [
         const details = { serial: given.serial, 'workspace-id': workspace.id }
         events.push({ ...about, action: 'state-version.create', details })
       }
-      if (prepared.givenOutputs !== undefined && (same?.given_outputs_count ?? null) === null) {
-        await storeGivenOutputs(tx, id, prepared.givenOutputs)
+      let givenOutputsCount = same?.given_outputs_count ?? null
+      if (prepared.givenOutputs !== undefined && givenOutputsCount === null) {
+        givenOutputsCount = await storeGivenOutputs(tx, id, prepared.givenOutputs)
       }
       if (jsonState !== undefined) {
         await insertChunks(tx, { stateVersionId: id, kind: 'json-state', uploadId }, jsonState.chunks)
         await addJsonState(tx, id, uploadId, jsonState.result)
       }
+      let finalized: StateVersionRow | undefined
       if (state !== undefined) {
         await insertChunks(tx, { stateVersionId: id, kind: 'state', uploadId }, state.chunks)
-        const row = existing(await findStateVersion(tx, id))
-        await finalizeStateVersion(context, row, uploadId, state.result, now)
+        const facts = {
+          id,
+          workspace_id: workspace.id,
+          is_intermediate: same?.is_intermediate ?? (given.isIntermediate ? 1 : 0),
+          given_outputs_count: givenOutputsCount,
+        } as const
+        finalized = await finalizeStateVersion(context, facts, uploadId, state.result, now)
         const details = { serial: given.serial, size: state.result.size, 'workspace-id': workspace.id }
         events.push({ ...about, action: 'state-version.finalize', details })
       }
@@ -78,7 +90,7 @@ export const stateVersionCreateRoutes: readonly Route[] = [
       const last = existing(events.pop())
       events.push({ ...last, details: { ...last.details, ...removed } })
       const [first, ...others] = events
-      return doneAll(existing(await findStateVersion(tx, id)), [existing(first), ...others])
+      return doneAll(finalized ?? existing(await findStateVersion(tx, id)), [existing(first), ...others])
     },
     document: stateVersionDocument,
   }),

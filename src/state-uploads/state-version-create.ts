@@ -102,12 +102,18 @@ export async function insertPending(
     lineage: given.lineage,
     status: 'pending',
     is_intermediate: given.isIntermediate ? 1 : 0,
+    rollback_of_id: null,
+    lease_until: null,
     created_at: now,
   })
 }
 
-/** Stored as output blocks at once; finalizing deletes them if the state turns out not to be encrypted. */
-export async function storeGivenOutputs(tx: Transaction, id: string, { result }: Passed): Promise<void> {
+/**
+ * Stored as output blocks at once; finalizing deletes them if the state turns out not to be encrypted. Returns their number.
+ */
+export async function storeGivenOutputs(tx: Transaction, id: string, { result }: Passed): Promise<number> {
   await insertOutputBlocks(tx, id, result.outputs?.blocks ?? [])
-  await updateStateVersion(tx, id, { given_outputs_count: result.outputs?.count ?? 0 })
+  const count = result.outputs?.count ?? 0
+  await updateStateVersion(tx, id, { given_outputs_count: count })
+  return count
 }

@@ -1,10 +1,26 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
 import type { WorkspaceRow } from '../workspaces/workspace-store.ts'
 import { findStateVersion, statuses, type StateVersionRow } from './state-version-store.ts'
 
 /** A literal, not a parameter: SQLite uses the partial index on these rows only for a literal. */
 const isSnapshot = sql.lit<1>(1)
+
+const pointing = prepared<{ workspaceId: string; stateVersionId: string; at: string }>()((db, param) =>
+  db
+    .updateTable('workspaces')
+    .set({ current_state_version_id: param('stateVersionId'), updated_at: param('at') })
+    .where('id', '=', param('workspaceId')),
+)
+
+const endingSnapshots = prepared<{ workspaceId: string }>()((db, param) =>
+  db
+    .updateTable('state_versions')
+    .set({ is_intermediate: 0 })
+    .where('workspace_id', '=', param('workspaceId'))
+    .where('is_intermediate', '=', isSnapshot),
+)
 
 export async function setCurrentStateVersion(
   tx: Transaction,
@@ -12,38 +28,33 @@ export async function setCurrentStateVersion(
   stateVersionId: string,
   at: string,
 ): Promise<void> {
-  // Sent together: on PostgreSQL the organization is locked for each round trip.
-  await Promise.all([
-    tx.db
-      .updateTable('workspaces')
-      .set({ current_state_version_id: stateVersionId, updated_at: at })
-      .where('id', '=', workspaceId)
-      .execute(),
-    // The former snapshots are now ordinary older versions.
-    tx.db
-      .updateTable('state_versions')
-      .set({ is_intermediate: 0 })
-      .where('workspace_id', '=', workspaceId)
-      .where('is_intermediate', '=', isSnapshot)
-      .execute(),
-  ])
+  await tx.send(pointing, { workspaceId, stateVersionId, at })
+  // The former snapshots are now ordinary older versions.
+  await tx.send(endingSnapshots, { workspaceId })
 }
+
+const newestSnapshot = prepared<{ workspaceId: string }>()((db, param) =>
+  db
+    .selectFrom('state_versions')
+    .where('workspace_id', '=', param('workspaceId'))
+    .where('is_intermediate', '=', isSnapshot)
+    .where('status', '=', 'finalized')
+    .selectAll()
+    .orderBy('number', 'desc')
+    .limit(1),
+)
 
 /** The newest finalized snapshot since the current version; without one, the current version. */
 export async function findNewestStateVersion(
   tx: Transaction,
   { id, current_state_version_id: currentId }: Pick<WorkspaceRow, 'id' | 'current_state_version_id'>,
 ): Promise<StateVersionRow | undefined> {
-  const snapshot = await tx.db
-    .selectFrom('state_versions')
-    .where('workspace_id', '=', id)
-    .where('is_intermediate', '=', isSnapshot)
-    .where('status', '=', 'finalized')
-    .selectAll()
-    .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return snapshot ?? (currentId === null ? undefined : findStateVersion(tx, currentId))
+  // Sent together: on PostgreSQL the organization may be locked for each round trip.
+  const [snapshot, current] = await Promise.all([
+    tx.first(newestSnapshot, { workspaceId: id }),
+    currentId === null ? undefined : findStateVersion(tx, currentId),
+  ])
+  return snapshot ?? current
 }
 
 const MAX_DELETED_AT_ONCE = 20

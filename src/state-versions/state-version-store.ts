@@ -1,4 +1,4 @@
-import { sql, type Insertable, type Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { rowBy, updateRow } from '../database/rows.ts'
 import { pageOf } from '../database/pages.ts'
@@ -58,19 +58,54 @@ export function findBySerial(
     .executeTakeFirst()
 }
 
+type NewStateVersion = Pick<
+  StateVersionRow,
+  | 'id'
+  | 'workspace_id'
+  | 'organization_id'
+  | 'output_key'
+  | 'wrapped_key'
+  | 'created_by_id'
+  | 'created_by_kind'
+  | 'lock_holder_id'
+  | 'serial'
+  | 'md5'
+  | 'lineage'
+  | 'status'
+  | 'is_intermediate'
+  | 'rollback_of_id'
+  | 'lease_until'
+  | 'created_at'
+>
+
+const insertion = prepared<NewStateVersion>()((db, param) =>
+  db.insertInto('state_versions').values({
+    id: param('id'),
+    workspace_id: param('workspace_id'),
+    number: db
+      .selectFrom('state_versions')
+      .where('workspace_id', '=', param('workspace_id'))
+      .select(sql<number>`coalesce(max(number), 0) + 1`.as('number')),
+    organization_id: param('organization_id'),
+    output_key: param('output_key'),
+    wrapped_key: param('wrapped_key'),
+    created_by_id: param('created_by_id'),
+    created_by_kind: param('created_by_kind'),
+    lock_holder_id: param('lock_holder_id'),
+    serial: param('serial'),
+    md5: param('md5'),
+    lineage: param('lineage'),
+    status: param('status'),
+    is_intermediate: param('is_intermediate'),
+    rollback_of_id: param('rollback_of_id'),
+    lease_until: param('lease_until'),
+    created_at: param('created_at'),
+  }),
+)
+
 /** Inserts a version with the highest number of its workspace. On PostgreSQL the caller must lock the organization. */
-export async function insertStateVersion(
-  tx: Transaction,
-  row: Omit<Insertable<StateVersionTable>, 'number'>,
-): Promise<void> {
-  const number = tx.db
-    .selectFrom('state_versions')
-    .where('workspace_id', '=', row.workspace_id)
-    .select(sql<number>`coalesce(max(number), 0) + 1`.as('number'))
-  await tx.db
-    .insertInto('state_versions')
-    .values({ ...row, number })
-    .execute()
+export async function insertStateVersion(tx: Transaction, row: NewStateVersion): Promise<void> {
+  await tx.send(insertion, row)
 }
 
 export const updateStateVersion = updateRow('state_versions')
@@ -130,12 +165,15 @@ export async function hasPendingStateVersion(tx: Transaction, workspaceId: strin
   return row !== undefined
 }
 
-/** Discards the pending uploads. Chunks that already arrived are swept later. */
-export async function discardPendingStateVersions(tx: Transaction, workspaceId: string): Promise<void> {
-  await tx.db
+const discarding = prepared<{ workspaceId: string }>()((db, param) =>
+  db
     .updateTable('state_versions')
     .set({ status: 'discarded' })
-    .where('workspace_id', '=', workspaceId)
-    .where('status', '=', 'pending')
-    .execute()
+    .where('workspace_id', '=', param('workspaceId'))
+    .where('status', '=', 'pending'),
+)
+
+/** Discards the pending uploads. Chunks that already arrived are swept later. */
+export async function discardPendingStateVersions(tx: Transaction, workspaceId: string): Promise<void> {
+  await tx.send(discarding, { workspaceId })
 }
