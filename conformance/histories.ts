@@ -2,7 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Forwarder } from '../test/support/forwarder.ts'
-import { inflict, randomOutages } from '../test/support/outages.ts'
+import { keysOf } from '../src/core/keys.ts'
+import { inflict, randomFaults, randomOutages } from '../test/support/outages.ts'
+import { bouncerFaults, PgBouncer } from '../test/support/pgbouncer.ts'
+import { pairFaults, SynchronousPair } from '../test/support/synchronous-pair.ts'
 import { PostgresCluster } from '../test/support/postgres-cluster.ts'
 import { runGoTests, type Tally } from './go.ts'
 import { createCallers } from './openapi/world.ts'
@@ -15,9 +18,15 @@ const CALLERS = 8
 const IS_LONG = WORKSPACES > 8
 /** Between two outages. The long mode would else spend most of its time without a database. */
 const PAUSE_MS = IS_LONG ? 3_000 : 1_000
-const MAX_OUTAGES = 100_000
+const MAX_FAULTS = 10_000
 
-async function judge(nodes: readonly Purser[], token: string, patterns: string[]): Promise<Tally> {
+/** @param onBegin is called when the callers are there */
+async function judge(
+  nodes: readonly Purser[],
+  token: string,
+  patterns: string[],
+  onBegin = () => {},
+): Promise<Tally> {
   const addresses = nodes.map(({ address }) => address)
   const world = await createCallers(addresses[0] as string, token, CALLERS)
   const environment = {
@@ -31,6 +40,7 @@ async function judge(nodes: readonly Purser[], token: string, patterns: string[]
     // Go ends a test after 10 minutes unless it is told otherwise.
     ...(IS_LONG && { GOFLAGS: '-timeout=6h' }),
   }
+  onBegin()
   return runGoTests('linearizability', environment, 'current', patterns)
 }
 
@@ -43,13 +53,79 @@ export async function judgeOnSqlite(token: string, patterns: string[]): Promise<
   }
 }
 
-/** Two nodes, whose database is stopped, hung and cut off meanwhile. */
-export async function judgeOnPostgres(token: string, patterns: string[]): Promise<Tally> {
+/** A database, and what happens to it while the nodes work. */
+type Place = {
+  readonly url: string
+  /** `inflict` resolves when all is repaired. */
+  readonly faults: readonly { readonly afterMs: number; readonly inflict: () => Promise<void> }[]
+  readonly remove: () => Promise<void>
+}
+
+/** A database that is stopped, hung and cut off. */
+async function withOutages(): Promise<Place> {
   const cluster = await PostgresCluster.start()
   const forwarder = await Forwarder.start(cluster.port)
+  return {
+    url: cluster.url(forwarder.port),
+    faults: randomOutages(MAX_FAULTS, SEED).map((outage) => ({
+      afterMs: outage.afterMs,
+      inflict: () => inflict(outage, cluster, forwarder),
+    })),
+    remove: async () => {
+      await forwarder.close()
+      await cluster.remove()
+    },
+  }
+}
+
+/** A primary whose synchronous standby takes over or is away. */
+async function withFailovers(): Promise<Place> {
+  const pair = await SynchronousPair.start()
+  return {
+    url: pair.url,
+    faults: randomFaults(pairFaults, MAX_FAULTS, SEED).map(({ kind, ms, afterMs }) => ({
+      afterMs,
+      inflict: async () => {
+        await pair.inflict(kind, ms)
+        await pair.repair(kind)
+      },
+    })),
+    remove: () => pair.remove(),
+  }
+}
+
+/** PgBouncer in session mode, which is stopped, as is the database behind it. */
+async function behindPgBouncer(): Promise<Place> {
+  const cluster = await PostgresCluster.start()
+  const bouncer = await PgBouncer.start(cluster.port)
+  return {
+    url: cluster.url(bouncer.port),
+    faults: randomFaults(bouncerFaults, MAX_FAULTS, SEED).map(({ kind, ms, afterMs }) => ({
+      afterMs,
+      inflict: () => bouncer.inflict(kind, ms, cluster),
+    })),
+    remove: async () => {
+      await bouncer.remove()
+      await cluster.remove()
+    },
+  }
+}
+
+const places = { outages: withOutages, failovers: withFailovers, PgBouncer: behindPgBouncer }
+
+/** What happens to the database of the nodes. */
+export const faultyPlaces = keysOf(places)
+
+/** Two nodes on PostgreSQL, which fails meanwhile. */
+export async function judgeOnPostgres(
+  token: string,
+  patterns: string[],
+  kind: keyof typeof places,
+): Promise<Tally> {
+  const place = await places[kind]()
   const settings = {
     PURSER_ADMIN_TOKEN: token,
-    PURSER_DATABASE_URL: cluster.url(forwarder.port),
+    PURSER_DATABASE_URL: place.url,
     PURSER_SECRET_KEY: randomBytes(32).toString('hex'),
     PURSER_LOG: 'error',
   }
@@ -57,20 +133,19 @@ export async function judgeOnPostgres(token: string, patterns: string[]): Promis
   try {
     for (const _ of [1, 2]) nodes.push(await startPurser(settings))
     let isJudged = false
-    const judging = judge(nodes, token, patterns).finally(() => (isJudged = true))
+    const { promise: begun, resolve: onBegin } = Promise.withResolvers<void>()
+    const judging = judge(nodes, token, patterns, onBegin).finally(() => (isJudged = true))
+    await Promise.race([judging, begun])
     let count = 0
-    for (const outage of randomOutages(MAX_OUTAGES, SEED)) {
-      // The callers must be there first, and later there must be time to work in between.
-      await Promise.race([
-        judging,
-        delay(count === 0 ? 10_000 : PAUSE_MS + outage.afterMs, undefined, { ref: false }),
-      ])
+    for (const { afterMs, inflict: inflictOne } of place.faults) {
+      // There must be time to work in between.
+      await Promise.race([judging, delay(PAUSE_MS + afterMs, undefined, { ref: false })])
       if (isJudged) break
-      await inflict(outage, cluster, forwarder)
+      await inflictOne()
       count += 1
     }
     const tally = await judging
-    process.stdout.write(`conformance: ${count} outages, PURSER_HISTORY_SEED=${SEED}\n`)
+    process.stdout.write(`conformance: ${count} faults, PURSER_HISTORY_SEED=${SEED}\n`)
     if (tally.failed > 0) {
       // The servers log errors only, and the answer of a failure names its request.
       for (const node of nodes)
@@ -79,7 +154,6 @@ export async function judgeOnPostgres(token: string, patterns: string[]): Promis
     return tally
   } finally {
     await Promise.all(nodes.map((node) => node.stop()))
-    await forwarder.close()
-    await cluster.remove()
+    await place.remove()
   }
 }

@@ -17,7 +17,7 @@ import {
   type Tally,
   type Tools,
 } from './go.ts'
-import { judgeOnPostgres, judgeOnSqlite } from './histories.ts'
+import { faultyPlaces, judgeOnPostgres, judgeOnSqlite } from './histories.ts'
 import { ownTestsSettings, runOwnTests } from './own-tests.ts'
 import { installPython, runPython } from './python.ts'
 import { runGeneratedClients } from './openapi/generated-clients.ts'
@@ -208,7 +208,9 @@ async function runOnPostgres(tools: AllTools): Promise<void> {
 async function runHistories(): Promise<void> {
   if (!isWhole && !patterns.some((pattern) => /Histor/.test(pattern))) return
   add('histories on SQLite', await judgeOnSqlite(token, patterns))
-  add('histories on PostgreSQL', await judgeOnPostgres(token, patterns))
+  for (const kind of faultyPlaces) {
+    add(`histories on PostgreSQL, ${kind}`, await judgeOnPostgres(token, patterns, kind))
+  }
 }
 
 /**

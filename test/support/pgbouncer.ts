@@ -2,9 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, ownerId, reaches } from './postgres-cluster.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { freePort, ownerId, reaches, type PostgresCluster } from './postgres-cluster.ts'
 
 const PROGRAM = '/usr/sbin/pgbouncer'
+
+export const bouncerFaults = ['PgBouncer stops', 'stop fast', 'stop immediate', 'connections ended'] as const
+type BouncerFault = (typeof bouncerFaults)[number]
 
 type PoolMode = 'session' | 'transaction'
 
@@ -79,6 +83,15 @@ server_login_retry = 1
     this.#process?.once('exit', () => resolve())
     if (this.#process?.kill('SIGTERM') === true) await promise
     this.#process = undefined
+  }
+
+  /** A fault of it, or of the database behind it. Resolves when all is repaired. */
+  async inflict(kind: BouncerFault, ms: number, cluster: PostgresCluster): Promise<void> {
+    if (kind === 'connections ended') return cluster.endBackends()
+    if (kind === 'PgBouncer stops') await this.stop()
+    else await cluster.stop(kind === 'stop fast' ? 'fast' : 'immediate')
+    await pause(ms)
+    await (kind === 'PgBouncer stops' ? this.start() : cluster.start())
   }
 
   async remove(): Promise<void> {
