@@ -168,6 +168,60 @@ onPostgres('repeated reads', (server, query) => {
   })
 })
 
+onPostgres('a small organization beside a large one', (server, query) => {
+  test('has no table read as a whole for its lists', async () => {
+    const large = await createTestOrganization(server)
+    const copied = (table: string, count: number, values: string) =>
+      `insert into ${table} select (jsonb_populate_record(known, ${values})).*
+       from ${table} known cross join generate_series(1, ${count}) n where known.id = $1`
+    const workspaceId = await createWorkspace(large)
+    const teamId = await createTeam(large)
+    const grantId = await grantWorkspace(large, teamId, workspaceId, { access: 'read' })
+    await query(
+      copied('workspaces', TEAMS, `jsonb_build_object('id', ${idOf('ws', 'n')}, 'name', 'many-' || n)`),
+      [workspaceId],
+    )
+    await query(
+      copied(
+        'team_workspaces',
+        TEAMS,
+        `jsonb_build_object('id', ${idOf('tws', 'n')}, 'workspace_id', ${idOf('ws', 'n')})`,
+      ),
+      [grantId],
+    )
+    const small = await createTestOrganization(server)
+    const ownTeamId = await createTeam(small)
+    const ownId = await createWorkspace(small)
+    await grantWorkspace(small, ownTeamId, ownId, { access: 'read' })
+    const member = await addMember(server, small, [ownTeamId])
+    await query('analyze')
+
+    const sent = vi.spyOn(PostgresClient.prototype, 'query')
+    const paths = [
+      `/organizations/${small.name}/workspaces?sort=-name`,
+      `/organizations/${small.name}/tags`,
+      `/workspaces/${ownId}/relationships/tags`,
+      `/teams/${ownTeamId}/access-grants`,
+    ]
+    for (const path of paths) expect((await member.client.get(path)).status, path).toBe(200)
+    const calls = sent.mock.calls as unknown as [string | { text: string; values?: unknown[] }][]
+    sent.mockRestore()
+    const begin = calls.find(
+      ([call]) => typeof call === 'string' && call.startsWith('begin isolation level re'),
+    )
+    const reads = calls.flatMap(([call]) =>
+      typeof call !== 'string' && /team_workspaces/.test(call.text) ? [call] : [],
+    )
+    expect(reads.length).toBeGreaterThan(3)
+    await query(begin?.[0] as string)
+    for (const { text, values } of reads) {
+      const { rows } = await query(`explain (format json) ${text}`, values)
+      expect(scannedIn(rows[0]['QUERY PLAN'][0].Plan), text).toEqual([])
+    }
+    await query('rollback')
+  })
+})
+
 function indexesIn({ Plans: children = [], ...node }: PlanNode): string[] {
   return [node['Index Name'] ?? '', ...children.flatMap(indexesIn)].filter((name) => name !== '')
 }

@@ -12,6 +12,12 @@ export const GENERIC_PLANS = 'plan_cache_mode = force_generic_plan'
 export const NO_JIT = 'jit = off'
 
 /**
+ * PostgreSQL knows how many rows an average organization has. Beside a much larger one it would read the whole tables for a
+ * small one, so that what others have would decide what its requests cost.
+ */
+export const NO_WHOLE_TABLES = 'enable_seqscan = off'
+
+/**
  * Ends the timeouts that the server, the database or the role has, for work without bounds. This version of PostgreSQL may
  * not know all of them.
  */

@@ -4,7 +4,13 @@ import { BeforeCommit } from './before-commit.ts'
 import { Changes } from './changes.ts'
 import { kyselyOver } from './connection-driver.ts'
 import { rowsOf } from './driver-values.ts'
-import { GENERIC_PLANS, NO_JIT, withoutTimeouts, type PostgresClient } from './postgres-client.ts'
+import {
+  GENERIC_PLANS,
+  NO_JIT,
+  NO_WHOLE_TABLES,
+  withoutTimeouts,
+  type PostgresClient,
+} from './postgres-client.ts'
 import { isCause } from './postgres-errors.ts'
 import { ReplayedRead } from './postgres-replay.ts'
 import type { ReadPlan } from './read-plans.ts'
@@ -121,7 +127,7 @@ export type Kind = {
 }
 
 export function beginText({ mode, isLong = false, lockTimeout = LOCK_TIMEOUT }: Kind): string {
-  const bounds = isLong ? `; ${withoutTimeouts(true)}` : timeouts[mode]
+  const bounds = isLong ? `; ${withoutTimeouts(true)}` : `; set local ${NO_WHOLE_TABLES}${timeouts[mode]}`
   const lock = isLong || mode === 'read' ? '' : `; set local lock_timeout = '${lockTimeout}'`
   return `${begin[mode]}; set local ${NO_JIT}; set local ${GENERIC_PLANS}${bounds}${lock}`
 }
