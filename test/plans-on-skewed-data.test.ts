@@ -169,7 +169,7 @@ onPostgres('repeated reads', (server, query) => {
 })
 
 onPostgres('a small organization beside a large one', (server, query) => {
-  test('has no table read as a whole for its lists', async () => {
+  test('has its lists read from few rows', async () => {
     const large = await createTestOrganization(server)
     const copied = (table: string, count: number, values: string) =>
       `insert into ${table} select (jsonb_populate_record(known, ${values})).*
@@ -194,6 +194,9 @@ onPostgres('a small organization beside a large one', (server, query) => {
     const ownId = await createWorkspace(small)
     await grantWorkspace(small, ownTeamId, ownId, { access: 'read' })
     const member = await addMember(server, small, [ownTeamId])
+    const tag = { data: [{ type: 'tags', attributes: { name: 'own' } }] }
+    const tagged = await small.owner.client.post(`/workspaces/${ownId}/relationships/tags`, tag)
+    expect(tagged.status).toBe(204)
     await query('analyze')
 
     const sent = vi.spyOn(PostgresClient.prototype, 'query')
@@ -215,8 +218,8 @@ onPostgres('a small organization beside a large one', (server, query) => {
     expect(reads.length).toBeGreaterThan(3)
     await query(begin?.[0] as string)
     for (const { text, values } of reads) {
-      const { rows } = await query(`explain (format json) ${text}`, values)
-      expect(scannedIn(rows[0]['QUERY PLAN'][0].Plan), text).toEqual([])
+      const { rows } = await query(`explain (analyze, format json) ${text}`, values)
+      expect(rowsSeenIn(rows[0]['QUERY PLAN'][0].Plan), text).toBeLessThan(200)
     }
     await query('rollback')
   })

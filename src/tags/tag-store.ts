@@ -69,14 +69,14 @@ export async function listVisibleTags(
   filter: TagFilter,
   page: Page,
 ): Promise<{ tags: TagRow[]; total: number }> {
-  return tagsOf(tx, reach, visibleTags(tx, organizationId, reach, filter), page)
+  return tagsOf(tx, organizationId, reach, visibleTags(tx, organizationId, reach, filter), page)
 }
 
 /** A page of the tags of a workspace that the caller may see, by name. */
 export async function listTagsOfWorkspace(
   tx: Transaction,
   reach: Reach,
-  workspaceId: string,
+  workspace: { readonly id: string; readonly organization_id: string },
   page: Page,
 ): Promise<{ tags: TagRow[]; total: number }> {
   const query = tx.db
@@ -84,14 +84,15 @@ export async function listTagsOfWorkspace(
     .where('tags.id', 'in', (eb) =>
       eb
         .selectFrom('workspace_tags')
-        .where('workspace_tags.workspace_id', '=', workspaceId)
+        .where('workspace_tags.workspace_id', '=', workspace.id)
         .select('workspace_tags.tag_id'),
     )
-  return tagsOf(tx, reach, query, page)
+  return tagsOf(tx, workspace.organization_id, reach, query, page)
 }
 
 async function tagsOf(
   tx: Transaction,
+  organizationId: string,
   reach: Reach,
   query: ReturnType<typeof visibleTags>,
   page: Page,
@@ -99,13 +100,14 @@ async function tagsOf(
   const { rows: tags, total } = await pageOf(query, page, (found) =>
     found.select(['tags.id', 'tags.name']).orderBy('tags.name'),
   )
-  const counts = await countsOf(tx, reach, tags)
+  const counts = await countsOf(tx, organizationId, reach, tags)
   return { tags: tags.map((tag) => ({ ...tag, instance_count: counts.get(tag.id) ?? 0 })), total }
 }
 
 /** How many workspaces with each tag the caller may see. Looks only at workspaces that have one of the tags. */
 async function countsOf(
   tx: Transaction,
+  organizationId: string,
   reach: Reach,
   tags: readonly { id: string }[],
 ): Promise<Map<string, number>> {
@@ -118,6 +120,8 @@ async function countsOf(
         eb
           .selectFrom('workspaces')
           .whereRef('workspaces.id', '=', 'workspace_tags.workspace_id')
+          // Always true. Without it PostgreSQL may look at the workspaces of all organizations.
+          .where('workspaces.organization_id', '=', organizationId)
           .where(isWorkspaceGranted(tx, reach.userId))
           .select('workspaces.id'),
       ),

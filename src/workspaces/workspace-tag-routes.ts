@@ -23,7 +23,7 @@ export const workspaceTagRoutes: readonly Route[] = [
       const { organization, workspace } = resource
       await context.willLookAt(() => countWorkspaces(tx, organization.id))
       const reach = reachOf('workspace:read', context)
-      const { tags, total } = await listTagsOfWorkspace(tx, reach, workspace.id, page)
+      const { tags, total } = await listTagsOfWorkspace(tx, reach, workspace, page)
       const fragments = tags.map((tag) => tagResource.fragment({ tag, organizationName: organization.name }))
       return listDocument(fragments, paging(total))
     },
