@@ -87,6 +87,8 @@ async function withFailovers(): Promise<Place> {
       afterMs,
       inflict: async () => {
         await pair.inflict(kind, ms)
+        // A primary that hangs keeps its connections open meanwhile.
+        await delay(ms)
         await pair.repair(kind)
       },
     })),

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { Client } from 'pg'
+import { expect, test, vi } from 'vitest'
 import { verifyAuditTrail } from '../src/audit/audit-verify.ts'
 import { onEachEngine, onPostgres } from './support/on-each-engine.ts'
 import type { TestServer } from './support/server.ts'
@@ -155,6 +156,27 @@ onPostgres('teams created at once', (server, query) => {
     expect(rows.reduce((sum, { teams }) => sum + teams, 0)).toBe(made)
     expect(rows.length).toBeLessThan(made / 2)
     expect(Math.max(...rows.map((row) => row.organizations))).toBeGreaterThan(1)
+  })
+
+  test.each(kinds)('are inserted once each, also beside one that is refused: %s', async (kind) => {
+    const organizations = await organizationsOf(server)
+    const [first] = organizations as [TestOrganization]
+    const name = uniqueName('taken')
+    await createOf(kind, first)(name)
+    const sent = vi.spyOn(Client.prototype, 'query')
+    const refused = createOf(kind, first)(name)
+    const made = organizations.map((organization) => {
+      const create = createOf(kind, organization)
+      return statusesOf(times(CREATES, () => create()))
+    })
+    expect((await refused).status).toBe(422)
+    for (const statuses of await Promise.all(made)) expect(Math.max(...statuses)).toBeLessThan(300)
+    const calls = sent.mock.calls as unknown as [{ text?: string; values?: unknown[] }][]
+    sent.mockRestore()
+    const inserts = calls.filter(
+      ([{ text = '', values = [] }]) => text.startsWith(`insert into "${kind}"`) && !values.includes(name),
+    )
+    expect(inserts).toHaveLength(ORGANIZATIONS * CREATES)
   })
 
   test('wait for no other organization', async () => {

@@ -82,8 +82,8 @@ export type TransactionOptions = {
   /** Names requests that begin with the same statements. PostgreSQL runs these statements as one. */
   like?: string
   /**
-   * The write inserts one object, and tags that it names, and takes nothing from anybody. So others of its kind do not change
-   * what it may do, but for limits and names.
+   * The write inserts one object and takes nothing from anybody. So others of its kind do not change what it may do, but for
+   * limits and names.
    * Those that wait run together on PostgreSQL. See `Transaction.beside`.
    */
   isOneInsert?: boolean

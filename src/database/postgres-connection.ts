@@ -1,7 +1,6 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely'
 import type { PoolClient, QueryConfig, QueryResult as PostgresResult, QueryResultRow } from 'pg'
 import { BeforeCommit } from './before-commit.ts'
-import { Changes } from './changes.ts'
 import { kyselyOver } from './connection-driver.ts'
 import { rowsOf } from './driver-values.ts'
 import {
@@ -23,9 +22,6 @@ export class PostgresConnection {
   readonly db: Kysely<Tables>
   /** Left to do by the writes of the transaction. */
   beforeCommit = new BeforeCommit()
-  /** What statements changed that were not prepared, and how many locked rows. */
-  readonly changes = new Changes()
-  locks = 0
   /** Whether its server was found to be no standby. */
   isOfPrimary = false
   #hasGenericPlans = false
@@ -33,7 +29,7 @@ export class PostgresConnection {
 
   constructor(client: PoolClient & PostgresClient) {
     this.client = client
-    this.db = kyselyOver((query) => this.#execute(query), 'postgres')
+    this.db = kyselyOver(async (query) => resultOf(await this.execute(query)), 'postgres')
   }
 
   query<Row extends QueryResultRow>(config: string | QueryConfig): Promise<PostgresResult<Row>> {
@@ -85,14 +81,15 @@ export class PostgresConnection {
     return ahead
   }
 
-  async #execute<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    // Planned for its values, which may be a long list.
+  /** Runs a statement that is not prepared. It is planned for its values, which may be a long list. */
+  execute(query: CompiledQuery): Promise<PostgresResult> {
     this.#usePlans(false)
-    if (locksRows(query.sql)) this.locks += 1
-    const running = this.query({ text: query.sql, values: [...query.parameters] })
-    const result = await (changesRows(query.sql) ? this.changes.note(running) : running)
-    return { rows: rowsOf<R>(result.rows), numAffectedRows: BigInt(result.rowCount ?? 0) }
+    return this.query({ text: query.sql, values: [...query.parameters] })
   }
+}
+
+export function resultOf<R>({ rows, rowCount }: PostgresResult): QueryResult<R> {
+  return { rows: rowsOf<R>(rows), numAffectedRows: BigInt(rowCount ?? 0) }
 }
 
 export function changesRows(text: string): boolean {
@@ -122,6 +119,8 @@ export type Kind = {
   readonly mode: 'read' | 'write'
   /** Without timeouts, also those of the server. */
   readonly isLong?: boolean
+  /** For a read: is given when the connection will be free again. Never rejected. */
+  readonly onEnding?: (ending: Promise<void>) => void
   /** How long a write waits for a lock. */
   readonly lockTimeout?: string
 }

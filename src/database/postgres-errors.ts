@@ -53,7 +53,7 @@ export function isAnswer(error: unknown): error is DatabaseError {
 
 /** Whether the server reported this failure, and not only that an earlier statement of the transaction had failed. */
 export function isCause(error: unknown): error is DatabaseError {
-  return isAnswer(error) && error.code !== '25P02'
+  return error instanceof DatabaseError && error.code !== '25P02'
 }
 
 /** A lock, statement or pause took too long (55P03, 57014, 25P03, 25P04), or every retry lost. The database itself is well. */

@@ -78,7 +78,8 @@ export class PostgresPool {
     try {
       const value = await work(connection, await behind)
       if (kind.mode === 'read') {
-        void this.#endRead(connection, deadline)
+        const ending = this.#endRead(connection, deadline)
+        kind.onEnding?.(ending)
         return value
       }
       await finish(connection)
@@ -104,7 +105,7 @@ export class PostgresPool {
     }
   }
 
-  /** Nobody waits for this: a read has nothing to lose at its commit. */
+  /** The answer does not wait for this: a read has nothing to lose at its commit. */
   async #endRead(connection: PostgresConnection, deadline: NodeJS.Timeout): Promise<void> {
     const { client } = connection
     connection.endTransaction()

@@ -4,8 +4,9 @@ import { DatabaseError, type QueryResult } from 'pg'
 import { BeforeCommit, type LastWork } from './before-commit.ts'
 import { Changes } from './changes.ts'
 import { assertOpen, type Sparing, type Transaction, type Work } from './database.ts'
+import { kyselyOver } from './connection-driver.ts'
 import { rowsOf } from './driver-values.ts'
-import { changesRows, locksRows, type PostgresConnection } from './postgres-connection.ts'
+import { changesRows, locksRows, resultOf, type PostgresConnection } from './postgres-connection.ts'
 import { isAnswer, isAway, UnknownOutcomeError } from './postgres-errors.ts'
 import type { ReadRecord, ReplayedRead } from './postgres-replay.ts'
 import type { PreparedQuery, Values } from './prepared.ts'
@@ -97,8 +98,6 @@ class PostgresTransaction implements Transaction {
   readonly mode: 'read' | 'write'
   readonly beside: number | undefined
   readonly #connection: PostgresConnection
-  readonly #changesBefore: number
-  readonly #locksBefore: number
   readonly #record: ReadRecord | undefined
   readonly #beforeCommit = new BeforeCommit()
   readonly #afterCommit: (() => void)[] = []
@@ -107,6 +106,7 @@ class PostgresTransaction implements Transaction {
   #finishing: Promise<void> | undefined
   readonly #changes = new Changes()
   #locks = 0
+  #db: Kysely<Tables> | undefined
   #isOpen = true
 
   constructor(
@@ -115,8 +115,6 @@ class PostgresTransaction implements Transaction {
     { record, ahead, beside, isAlone = false }: Given = {},
   ) {
     this.#connection = connection
-    this.#changesBefore = connection.changes.count
-    this.#locksBefore = connection.locks
     this.#record = record
     this.#ahead = ahead
     this.mode = mode
@@ -127,17 +125,21 @@ class PostgresTransaction implements Transaction {
   get db(): Kysely<Tables> {
     assertOpen(this.#isOpen)
     this.#record?.giveUp()
-    return this.#connection.db
+    // Its own, because the changes of a part are not those of the parts beside it.
+    return (this.#db ??= kyselyOver(
+      async (query) => resultOf(await this.#note(query.sql, () => this.#connection.execute(query))),
+      'postgres',
+    ))
   }
 
   /** Whether rows may have been changed. */
   get isChanged(): boolean {
-    return this.#changes.since(0) || this.#connection.changes.since(this.#changesBefore)
+    return this.#changes.since(0)
   }
 
   /** Rows are read anew after a change, and once a row lock is taken: others may have changed them before. */
   get #knowsRows(): boolean {
-    return !this.isChanged && this.#locks === 0 && this.#connection.locks === this.#locksBefore
+    return !this.isChanged && this.#locks === 0
   }
 
   async all<V extends Values, Row>(
@@ -161,10 +163,16 @@ class PostgresTransaction implements Transaction {
     this.#connection.send(this.#run(query, values))
   }
 
-  async #run<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<QueryResult> {
+  #run<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<QueryResult> {
     const [name, text] = [statementName(query), query.sql('postgres')]
+    return this.#note(text, () =>
+      this.#connection.query({ name, text, values: query.parameters('postgres', values) }),
+    )
+  }
+
+  #note(text: string, run: () => Promise<QueryResult>): Promise<QueryResult> {
     if (locksRows(text)) this.#locks += 1
-    const running = this.#connection.query({ name, text, values: query.parameters('postgres', values) })
+    const running = run()
     return changesRows(text) ? this.#changes.note(running) : running
   }
 

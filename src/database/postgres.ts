@@ -5,7 +5,7 @@ import { urlForDriver } from '../core/database-url.ts'
 import { AppError } from '../core/errors.ts'
 import { Availability } from './availability.ts'
 import type { Database, DatabaseOptions, Load, TransactionOptions, Work } from './database.ts'
-import type { PostgresConnection } from './postgres-connection.ts'
+import type { Kind, PostgresConnection } from './postgres-connection.ts'
 import {
   isAway,
   isStarting,
@@ -43,7 +43,8 @@ types.setTypeParser(types.builtins.INT8, Number)
 
 type Mode = 'read' | 'write'
 
-type Asked = Omit<Turn, 'shared'> & { readonly isLong: boolean; readonly named: NamedRead | undefined }
+type Asked = Omit<Turn, 'shared'> &
+  Pick<Kind, 'onEnding'> & { readonly isLong: boolean; readonly named: NamedRead | undefined }
 
 /**
  * PostgreSQL. A read that a caller repeats runs as one statement. Writes of one organization that wait share one
@@ -167,10 +168,11 @@ export class PostgresDatabase implements Database {
         ? new SharedWrite(organizationId, work, { named, isOneInsert })
         : undefined
     try {
-      const settled = isOneInsert ? await this.#inGroup(shared()) : undefined
+      const grouped = isOneInsert ? shared() : undefined
+      const settled = await this.#inGroup(grouped)
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this work
       if (settled !== undefined) return settled() as T
-      return await this.#inTurn(work, asked, shared())
+      return await this.#inTurn(work, asked, grouped?.hasRun === true ? undefined : shared())
     } catch (error) {
       if (isAway(error)) this.#suspect(error)
       else if (isBusy(error)) this.availability.warn(error, 'a transaction took too long and was undone')
@@ -191,7 +193,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Undefined: the write has to run alone. */
+  /** Undefined: it did not run in a group, or was undone. */
   async #inGroup(write: SharedWrite | undefined): Promise<(() => unknown) | undefined> {
     if (write === undefined || !this.#groups.add(write)) return undefined
     const settled = await write.settled
@@ -201,10 +203,15 @@ export class PostgresDatabase implements Database {
 
   async #inTurn<T>(work: Work<T>, asked: Asked, shared?: SharedWrite): Promise<T> {
     const end = await this.#turns.take({ ...asked, shared })
+    let ending: Promise<void> | undefined
+    const onEnding = (given: Promise<void>) => {
+      ending = given
+    }
     try {
-      if (shared?.isTaken !== true) return await this.#attempts(work, asked, shared)
+      if (shared?.isTaken !== true) return await this.#attempts(work, { ...asked, onEnding }, shared)
     } finally {
-      end()
+      if (ending === undefined) end()
+      else void ending.then(end)
     }
     const settled = await shared.settled
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this work

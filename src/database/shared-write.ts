@@ -9,6 +9,8 @@ export class SharedWrite {
   readonly named: NamedRead | undefined
   /** See TransactionOptions. Such writes run side by side in a transaction. */
   readonly isOneInsert: boolean
+  /** Whether it ran in a transaction that others shared. If that was undone, it runs alone. */
+  hasRun = false
   /** Whether a transaction has taken it along. */
   isTaken = false
   /** Returns or throws what the write did. Undefined: nothing was done, and the write has to run alone. */

@@ -41,6 +41,7 @@ export async function runBeside(
   const counts = new Map<string, number>()
   const running = writes.map(async (write) => {
     const { organizationId, work } = write
+    write.hasRun = true
     const beside = counts.get(organizationId) ?? 0
     counts.set(organizationId, beside + 1)
     return { write, ...(await runPart(connection, work, { ahead: ahead.get(write), beside })) }

@@ -84,7 +84,8 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     }
     try {
       if (first.isDryRun) return await this.#compare(request, actor)
-      const { isOneInsert } = this.#route
+      // One that will be refused would make those beside it wait.
+      const isOneInsert = own.length === 0 && this.#route.isOneInsert?.(body)
       const { caller, name, like } = new Reader(this.#call, this.#deps)
       const options = { organizationId, account: accountOf(actor), isOneInsert, caller, name, like }
       return await this.#deps.database.write((tx) => this.#write(tx, request), options)

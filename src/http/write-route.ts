@@ -79,10 +79,10 @@ export type WriteDefinition<
   ) => Promise<Checked> | Checked
   readonly act: (context: Acting<A, R, B, Prepared, P, Checked>) => Promise<Outcome<Result>>
   /**
-   * The act inserts one object and takes nothing from anybody. Such writes run together on PostgreSQL: see
+   * Whether the act inserts one object and takes nothing from anybody. Such writes run together on PostgreSQL: see
    * `TransactionOptions.isOneInsert`.
    */
-  readonly isOneInsert?: true
+  readonly isOneInsert?: (body: NoInfer<B>) => boolean
   /** The write changes nobody's access, so the organization's version and the documents cached by it stay. */
   readonly keepsAccess?: true
   readonly document?: (

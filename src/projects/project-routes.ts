@@ -40,8 +40,8 @@ export const projectRoutes: readonly Route[] = [
     answers: 'projects',
     accepts: newProjectBody,
     keepsAccess: true,
-    isOneInsert: true,
     body: (bytes, { config }) => readNewProject(bytes, config),
+    isOneInsert: ({ changes }) => changes.tagBindings === undefined,
     problems: async ({ tx, deps, resource: { organization }, body, problems }) => {
       const { maxProjects } = deps.config
       if ((await countProjects(tx, organization.id)) + (tx.beside ?? 0) >= maxProjects) {

@@ -85,7 +85,7 @@ export const teamRoutes: readonly Route[] = [
     status: 200,
     permission: 'team:manage',
     summary: 'Create a team',
-    isOneInsert: true,
+    isOneInsert: () => true,
     answers: 'teams',
     query: teamQuery,
     accepts: newTeamBody,

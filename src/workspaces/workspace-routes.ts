@@ -168,8 +168,8 @@ export const workspaceRoutes: readonly Route[] = [
     answers: 'workspaces',
     accepts: newWorkspaceBody,
     keepsAccess: true,
-    isOneInsert: true,
     body: (bytes, { config }) => readNewWorkspace(bytes, config),
+    isOneInsert: ({ changes }) => changes.tags === undefined && changes.tagBindings === undefined,
     problems: async (context) => {
       const { tx, deps, resource, body, problems } = context
       const { organization } = resource
