@@ -1,14 +1,13 @@
 import type { QueryResult } from 'pg'
 
-/** Counts the statements that changed rows. */
+/** Notes whether statements changed rows. */
 export class Changes {
   #underWay = 0
-  /** How many have changed a row. */
-  count = 0
+  #hasChanged = false
 
-  /** Whether a row was changed since `count` had this value, or may be by a statement under way. */
-  since(count: number): boolean {
-    return this.#underWay > 0 || this.count > count
+  /** Whether a row was changed, or may be by a statement under way. */
+  get isAny(): boolean {
+    return this.#underWay > 0 || this.#hasChanged
   }
 
   /** @param running a statement that may change rows */
@@ -16,11 +15,11 @@ export class Changes {
     this.#underWay += 1
     try {
       const result = await running
-      if (result.rowCount !== 0) this.count += 1
+      if (result.rowCount !== 0) this.#hasChanged = true
       return result
     } catch (error) {
       // It has ended the transaction, also if the work goes on without it.
-      this.count += 1
+      this.#hasChanged = true
       throw error
     } finally {
       this.#underWay -= 1

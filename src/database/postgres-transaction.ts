@@ -134,7 +134,7 @@ class PostgresTransaction implements Transaction {
 
   /** Whether rows may have been changed. */
   get isChanged(): boolean {
-    return this.#changes.since(0)
+    return this.#changes.isAny
   }
 
   /** Rows are read anew after a change, and once a row lock is taken: others may have changed them before. */
