@@ -25,6 +25,7 @@ async function judge(
   nodes: readonly Purser[],
   token: string,
   patterns: string[],
+  workspaces = WORKSPACES,
   onBegin = () => {},
 ): Promise<Tally> {
   const addresses = nodes.map(({ address }) => address)
@@ -35,7 +36,7 @@ async function judge(
     PURSER_TOKEN: token,
     PURSER_ORGANIZATION: world.organization,
     PURSER_CALLERS: world.tokens.join(','),
-    PURSER_WORKSPACES: String(WORKSPACES),
+    PURSER_WORKSPACES: String(workspaces),
     PURSER_HISTORY_SEED: String(SEED),
     // Go ends a test after 10 minutes unless it is told otherwise.
     ...(IS_LONG && { GOFLAGS: '-timeout=6h' }),
@@ -131,12 +132,13 @@ export async function judgeOnPostgres(
     PURSER_SECRET_KEY: randomBytes(32).toString('hex'),
     PURSER_LOG: 'error',
   }
+  const workspaces = kind === 'outages' ? WORKSPACES : Math.ceil(WORKSPACES / 2)
   const nodes: Purser[] = []
   try {
     for (const _ of [1, 2]) nodes.push(await startPurser(settings))
     let isJudged = false
     const { promise: begun, resolve: onBegin } = Promise.withResolvers<void>()
-    const judging = judge(nodes, token, patterns, onBegin).finally(() => (isJudged = true))
+    const judging = judge(nodes, token, patterns, workspaces, onBegin).finally(() => (isJudged = true))
     await Promise.race([judging, begun])
     let count = 0
     for (const { afterMs, inflict: inflictOne } of place.faults) {
