@@ -16,6 +16,7 @@ import { BytesInFlight } from './core/bytes-in-flight.ts'
 import type { RunnerDeps } from './http/deps.ts'
 import type { RawRoute } from './http/raw-route.ts'
 import type { Route } from './http/route.ts'
+import { AcceptedCreates } from './http/accepted-creates.ts'
 import { homeRoute } from './http/home-route.ts'
 import { KnownAccounts } from './http/known-accounts.ts'
 import { Pipelines } from './http/pipelining.ts'
@@ -167,6 +168,7 @@ export function createApp(
     queries: new Queries(),
     requestMetrics: config.metricsListen === undefined ? undefined : new RequestMetrics(),
     accounts: new KnownAccounts(),
+    acceptedCreates: new AcceptedCreates(),
     lastUsed: new LastUsed(database, log, updateLastUsed),
     sessionsUsed: new LastUsed(database, log, updateSessionsUsed),
     passwords: new Passwords(),

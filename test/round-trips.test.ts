@@ -47,7 +47,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('round trips to
   test('a create of a team waits a few times', async () => {
     const teams = `/organizations/${organization.name}/teams`
     const create = () => organization.owner.client.post(teams, body('teams', { name: uniqueName('team') }))
-    expect(await fewest(create)).toBeLessThanOrEqual(6)
+    expect(await fewest(create)).toBeLessThanOrEqual(4)
   })
 
   test('a push of a state sends statements together that need no answer of each other', async () => {

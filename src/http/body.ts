@@ -15,6 +15,7 @@ const LARGE_BODY_ADVICE = '; leave `state` out and upload it to hosted-state-upl
 /** A large body counts twice: for its bytes, and for the parsed values. */
 const LARGE_BODY_WEIGHT = 2
 const LEAST_BUFFER_BYTES = 16 * 1024
+const MAX_SHORT_BODY_BYTES = 16 * 1024
 
 /** Throws 413 before reading if the declared length is too large. */
 export function checkDeclaredLength(headers: IncomingHttpHeaders, limitBytes: number, advice = ''): void {
@@ -30,6 +31,7 @@ export class IncomingBody {
   readonly #deps: Deps
   readonly #size: BodySize
   #held: Held | undefined
+  #reading: Promise<Buffer> | undefined
 
   constructor(call: Call, size: BodySize, deps: Deps) {
     this.#call = call
@@ -41,8 +43,18 @@ export class IncomingBody {
     checkDeclaredLength(this.#call.headers, this.#limitBytes, this.#advice)
   }
 
-  /** Reads the whole body, up to its limit. Throws 408, 413 and 503. */
-  async read(holders: readonly string[]): Promise<Buffer> {
+  /** Whether the body is known to be so short that reading it costs next to nothing. */
+  get isShort(): boolean {
+    const declared = declaredLength(this.#call.headers)
+    return declared > 0 && declared <= MAX_SHORT_BODY_BYTES
+  }
+
+  /** Returns the whole body, up to its limit; a second call returns the same bytes. Throws 408, 413 and 503. */
+  read(holders: readonly string[]): Promise<Buffer> {
+    return (this.#reading ??= this.#readAll(holders))
+  }
+
+  async #readAll(holders: readonly string[]): Promise<Buffer> {
     const { stream, headers } = this.#call
     const limit = this.#limitBytes
     // A stranger holds only what has arrived.

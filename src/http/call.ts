@@ -25,6 +25,8 @@ export class Call {
   readonly stream: IncomingMessage
   /** When the part of the request read so far had arrived, in milliseconds of `performance.now()`. */
   receivedAt = performance.now()
+  /** A write may run more than once. */
+  isRefusalNoted = false
   readonly #deps: RunnerDeps
 
   constructor(request: IncomingMessage, route: FoundRoute, requestId: string, deps: RunnerDeps) {

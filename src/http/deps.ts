@@ -21,6 +21,7 @@ import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Guesses } from '../sessions/guesses.ts'
 import type { Passwords } from '../users/password.ts'
 import type { Drain } from '../operation/drain.ts'
+import type { AcceptedCreates } from './accepted-creates.ts'
 import type { KnownAccounts } from './known-accounts.ts'
 import type { Pipelines } from './pipelining.ts'
 import type { Writes } from './send.ts'
@@ -47,6 +48,7 @@ export type Deps = {
 /** What the runner of routes and the server use besides. */
 export type RunnerDeps = Deps & {
   readonly accounts: KnownAccounts
+  readonly acceptedCreates: AcceptedCreates
   readonly lastUsed: LastUsed
   readonly sessionsUsed: LastUsed
   readonly refusals: Refusals

@@ -45,7 +45,7 @@ export async function authenticate(tx: Transaction, call: Call, deps: RunnerDeps
   const found = token === undefined ? undefined : await findActor(tx, hashToken(token), now)
   if (token === undefined || found === undefined) throw unauthorized(token, deps)
   deps.accounts.add(token, found.actor)
-  if (tx.mode === 'read') deps.lastUsed.touch(found, now)
+  deps.lastUsed.touch(found, now)
   return found.actor
 }
 
@@ -63,7 +63,7 @@ async function authenticateSession(tx: Transaction, call: Call, deps: RunnerDeps
     const detail = `a session counts only from this server's own pages; changes need the header ${OWN_HEADER}`
     throw new AppError('unauthorized', detail)
   }
-  if (tx.mode === 'read') deps.sessionsUsed.touch(found, now)
+  deps.sessionsUsed.touch(found, now)
   return found.actor
 }
 
@@ -130,7 +130,7 @@ type Noted = {
 }
 
 /**
- * Records a 404 in memory. The cost is the same for missing and forbidden objects.
+ * Records a 404 in memory, once for each request. The cost is the same for missing and forbidden objects.
  *
  * @param refused what the caller may not do; undefined if something is missing
  */
@@ -140,6 +140,8 @@ function note(
   deps: RunnerDeps,
   refused?: { readonly permission: Permission; readonly target: Loaded['target'] },
 ): void {
+  if (call.isRefusalNoted) return
+  call.isRefusalNoted = true
   const { workspaceId, projectId, organizationName, workspaceName } = (address ?? {}) as Partial<Named>
   const named: Named = { params: call.params, workspaceId, projectId, organizationName, workspaceName }
   const judged = refused ?? {

@@ -1,9 +1,9 @@
 import { accountOf, type Actor } from '../access/actor.ts'
 import { insertAuditEvents } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
-import type { Problem } from '../core/errors.ts'
+import { AppError, type Problem } from '../core/errors.ts'
 import { existing } from '../core/existing.ts'
-import type { Transaction } from '../database/database.ts'
+import type { Transaction, TransactionOptions } from '../database/database.ts'
 import { refuse } from '../jsonapi/body.ts'
 import {
   parametersOf,
@@ -48,6 +48,13 @@ type Asked<A, P, B, Prepared> = {
   readonly prepared: Prepared
 }
 
+/** The name of the organization has come to mean another one since the first decision. */
+class OtherOrganization extends AppError {
+  constructor() {
+    super('unavailable', 'the organization was renamed meanwhile; try again')
+  }
+}
+
 /** One request to a write route. */
 export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Prepared, Checked, Result> {
   readonly #route: Served<A, R, P, B, Prepared, Checked, Result>
@@ -63,6 +70,8 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
   }
 
   async answer(incoming: IncomingBody): Promise<Answer> {
+    const again = await this.#createAgain(incoming)
+    if (again !== undefined) return again
     // Decide in a read first: without the right, a caller never waits for the write lock and learns nothing of the body.
     const first = await this.#read((tx, actor) => this.#first(tx, actor, incoming))
     const body = await this.#body(incoming, first.holders, first.decided?.address)
@@ -82,13 +91,67 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without it the problems of the body end the write
       prepared: prepared as Prepared,
     }
+    const account = accountOf(actor)
+    const isOneInsert = this.#isOneInsert(body)
+    if (first.isDryRun) return await this.#noting(() => this.#compare(request, account))
+    const answer = await this.#noting(() => this.#run(request, { account, isOneInsert }))
+    if (isOneInsert && organizationId !== undefined) {
+      const { caller, name } = new Reader(this.#call, this.#deps)
+      this.#deps.acceptedCreates.keep(caller, name, { organizationId, account, holders: first.holders })
+    }
+    return answer
+  }
+
+  /**
+   * A create like one that was accepted lately, of the same caller: only its transaction decides, as it does for each write.
+   * Returns undefined if the usual order has to be kept, because the body or the place is not as it was.
+   */
+  async #createAgain(incoming: IncomingBody): Promise<Answer | undefined> {
+    const { isOneInsert, place, query } = this.#route
+    const { acceptedCreates } = this.#deps
+    if (isOneInsert === undefined || !incoming.isShort) return undefined
+    const { caller, name } = new Reader(this.#call, this.#deps)
+    const accepted = acceptedCreates.find(caller, name)
+    const address = place.address(this.#call)
+    if (accepted === undefined || address === undefined) return undefined
+    const { account, holders, organizationId } = accepted
+    const body = await this.#body(incoming, holders, address).catch(() => undefined)
+    if (body === undefined || !this.#isOneInsert(body)) return undefined
+    const request = {
+      address,
+      organizationId,
+      query: readParameters(this.#call.query, parametersOf(query)),
+      body,
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a create that is one insert prepares nothing
+      prepared: undefined as Prepared,
+    }
     try {
-      if (first.isDryRun) return await this.#compare(request, actor)
-      // One that will be refused would make those beside it wait.
-      const isOneInsert = own.length === 0 && this.#route.isOneInsert?.(body)
-      const { caller, name, like } = new Reader(this.#call, this.#deps)
-      const options = { organizationId, account: accountOf(actor), isOneInsert, caller, name, like }
-      return await this.#deps.database.write((tx) => this.#write(tx, request), options)
+      return await this.#noting(() => this.#run(request, { account, isOneInsert: true }))
+    } catch (error) {
+      acceptedCreates.forget(caller, name)
+      if (error instanceof OtherOrganization) return undefined
+      throw error
+    }
+  }
+
+  /** One that will be refused for its body is none: it would make those beside it wait. */
+  #isOneInsert(body: B): boolean {
+    return problemsOf(body).length === 0 && this.#route.isOneInsert?.(body) === true
+  }
+
+  #run(
+    request: Asked<A, P, B, Prepared>,
+    own: Pick<TransactionOptions, 'account' | 'isOneInsert'>,
+  ): Promise<Answer> {
+    const { organizationId } = request
+    const { caller, name, like } = new Reader(this.#call, this.#deps)
+    const options = { ...own, organizationId, caller, name, like }
+    return this.#deps.database.write((tx) => this.#write(tx, request), options)
+  }
+
+  async #noting(work: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await work()
     } catch (error) {
       noteWithin(error, this.#route.judged, this.#decided, this.#deps)
       throw error
@@ -143,7 +206,9 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
   async #write(tx: Transaction, request: Asked<A, P, B, Prepared>): Promise<Answer> {
     const { document, status, place, answers } = this.#route
     const { address, organizationId } = request
-    const { context, outcome } = await this.#act(await this.#decide(tx, address), request)
+    const decided = await this.#decide(tx, address)
+    if (decided.resource.organization?.id !== organizationId) throw new OtherOrganization()
+    const { context, outcome } = await this.#act(decided, request)
     const events = eventsOf(outcome, { resourceType: answers ?? place.type, organizationId })
     const { auditKey: key, clock } = this.#deps
     const { requestId } = this.#call
@@ -173,10 +238,9 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
   }
 
   /** Runs the write, rolls it back, and answers what it would have changed. */
-  async #compare(request: Asked<A, P, B, Prepared>, asker: Actor): Promise<Answer> {
+  async #compare(request: Asked<A, P, B, Prepared>, account: string): Promise<Answer> {
     const { organizationId, address, body } = request
     const { database } = this.#deps
-    const account = accountOf(asker)
     // Read what the dry run compares before taking the write lock.
     const reading = async (tx: Transaction) =>
       this.#route.dryRun?.({ ...(await this.#decide(tx, address)), body })
