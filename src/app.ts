@@ -19,6 +19,7 @@ import type { Route } from './http/route.ts'
 import { AcceptedCreates } from './http/accepted-creates.ts'
 import { homeRoute } from './http/home-route.ts'
 import { KnownAccounts } from './http/known-accounts.ts'
+import { Overloads } from './http/overloads.ts'
 import { Pipelines } from './http/pipelining.ts'
 import { Writes } from './http/send.ts'
 import { createServer } from './http/server.ts'
@@ -178,6 +179,7 @@ export function createApp(
     reveals: new Reveals(database, auditKey),
     deletions: deletions(database, log),
     drain: new Drain(log, mostConnections(config)),
+    overloads: new Overloads(log),
     writes: new Writes(),
     pipelines: new Pipelines(),
     bytesInFlight,

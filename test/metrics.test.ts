@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
+import pino from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { expositionOf } from '../src/metrics/exposition.ts'
 import { metricsOf } from '../src/metrics/server-metrics.ts'
@@ -152,6 +153,31 @@ onEachEngine('metrics', { metricsListen: '127.0.0.1:0' }, (server, engine) => {
     expect(after.get('purser_bytes_in_flight')).toBe(0)
     expect(after.get('purser_database_waiting_requests')).toBe(0)
   })
+})
+
+test('metrics and the log say that requests were answered 503 because of others', async () => {
+  const lines: object[] = []
+  const log = pino({ level: 'warn', base: {} }, { write: (line) => void lines.push(JSON.parse(line)) })
+  const server = await startServer('sqlite', {}, log)
+  onTestFinished(() => server.stop())
+  const { deps } = server.app
+  const held = deps.bytesInFlight.take(deps.bytesInFlight.limit - 1, [])
+  const statuses: number[] = []
+  for (let count = 0; count < 3; count++)
+    statuses.push((await server.admin.post('/organizations', {})).status)
+  expect(statuses).toEqual([503, 503, 503])
+  held.release()
+  const samples = samplesOf(expositionOf(await metricsOf(deps)()))
+  expect(samples.get('purser_http_overloads_total{of="memory"}')).toBe(3)
+  expect(samples.get('purser_http_overloads_total{of="database"}')).toBe(0)
+  expect(lines).toMatchObject([
+    {
+      msg: 'requests were answered 503, because there were too many at once',
+      of: 'memory',
+      detail: expect.stringMatching(/^the server is busy with other large bodies/),
+      times: 1,
+    },
+  ])
 })
 
 test('metrics say that the database is away', async () => {

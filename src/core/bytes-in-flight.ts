@@ -1,5 +1,5 @@
 import type { Actor } from '../access/actor.ts'
-import { AppError } from './errors.ts'
+import { Overload } from './errors.ts'
 
 /** Bytes held for one body, upload or answer. */
 export type Held = {
@@ -55,7 +55,7 @@ export class BytesInFlight {
     const isFull = free < 0 || holders.some((holder) => (this.#heldBy.get(holder) ?? 0) + more > free)
     if (!isFull) return
     const detail = 'the server is busy with other large bodies, uploads or answers; try again in a moment'
-    throw new AppError('unavailable', detail)
+    throw new Overload('memory', detail)
   }
 
   #add(bytes: number, holders: readonly string[]): void {

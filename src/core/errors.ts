@@ -45,6 +45,20 @@ export class TooManyAttempts extends AppError {
   }
 }
 
+/** What a server may have too little of for all requests. */
+export const shortages = ['database', 'memory', 'uploads'] as const
+export type Shortage = (typeof shortages)[number]
+
+/** 503, because other requests use up what this one needs. */
+export class Overload extends AppError {
+  readonly of: Shortage
+
+  constructor(of: Shortage, detail: string) {
+    super('unavailable', detail)
+    this.of = of
+  }
+}
+
 /** The only 404: for a missing object and for one that the caller may not see or change. */
 export function notFound(): AppError {
   return new AppError('not-found')

@@ -1,3 +1,4 @@
+import { Overload, type AppError } from '../core/errors.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
 const WAITING_OF_ONE = 100
@@ -7,7 +8,7 @@ const MAX_WAIT_MS = 10_000
 type Waiting = {
   readonly caller: string
   readonly begin: (end: () => void) => void
-  readonly fail: (detail: string) => void
+  readonly fail: (error: AppError) => void
 }
 
 /** Who may begin a slow read. A caller has one turn at a time. Callers who wait have their turns in rotation. */
@@ -29,7 +30,7 @@ export class SlowTurns {
     if (this.#isFree(caller)) return Promise.resolve(this.#begin(caller))
     const others = this.#waiting.filter((each) => each.caller === caller)
     if (this.#waiting.length >= MAX_WAITING || others.length >= WAITING_OF_ONE) {
-      throw databaseUnavailable(undefined, 'too many requests wait for the database')
+      throw new Overload('database', 'too many requests wait for the database')
     }
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -42,12 +43,13 @@ export class SlowTurns {
           leave()
           resolve(end)
         },
-        fail: (detail) => {
+        fail: (error) => {
           leave()
-          reject(databaseUnavailable(undefined, detail))
+          reject(error)
         },
       }
-      const timer = setTimeout(() => waiting.fail('the database is busy with other requests'), MAX_WAIT_MS)
+      const giveUp = () => waiting.fail(new Overload('database', 'the database is busy with other requests'))
+      const timer = setTimeout(giveUp, MAX_WAIT_MS)
       this.#waiting.push(waiting)
     })
   }
@@ -65,7 +67,7 @@ export class SlowTurns {
   /** Ends the waiting of all, and lets none begin any more. */
   close(): void {
     this.#pauses = Infinity
-    for (const { fail } of this.#waiting) fail('the database is closed')
+    for (const { fail } of this.#waiting) fail(databaseUnavailable(undefined, 'the database is closed'))
   }
 
   #isFree(caller: string): boolean {

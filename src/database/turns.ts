@@ -1,6 +1,6 @@
+import { Overload } from '../core/errors.ts'
 import type { TransactionOptions } from './database.ts'
 import type { SharedWrite } from './shared-write.ts'
-import { databaseUnavailable } from './unavailable.ts'
 
 /** Two, because writes of one organization run one after another: the second prepares while the first commits. */
 const WRITES_OF_ONE = 2
@@ -132,7 +132,7 @@ export class Turns {
   /** Returns false if the turn was taken over. */
   #wait(turn: Turn): Promise<boolean> {
     const isFull = this.#waiting.length >= MAX_WAITING || this.#waitManyLike(turn)
-    if (isFull) throw databaseUnavailable(undefined, 'too many requests wait for the database')
+    if (isFull) throw new Overload('database', 'too many requests wait for the database')
     return new Promise((resolve, reject) => {
       const remove = () => {
         clearTimeout(timer)
@@ -147,7 +147,7 @@ export class Turns {
       }
       const timer = setTimeout(() => {
         remove()
-        reject(databaseUnavailable(undefined, 'the database is busy with other requests'))
+        reject(new Overload('database', 'the database is busy with other requests'))
       }, MAX_WAIT_MS)
       this.#waiting.push(waiting)
     })

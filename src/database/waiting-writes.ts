@@ -1,6 +1,6 @@
 import { Rotation } from '../core/rotation.ts'
 import type { Work } from './database.ts'
-import { databaseUnavailable } from './unavailable.ts'
+import { Overload } from '../core/errors.ts'
 
 const WAITING_OF_ONE = 250
 const MAX_WRITES_A_COMMIT = 64
@@ -24,7 +24,7 @@ export class WaitingWrites<T> {
   /** Throws 503 if too many writes of the account wait. The server's own writes have no account. */
   add(write: T, account = ''): void {
     if (account !== '' && this.#waiting.countOf(account) >= WAITING_OF_ONE) {
-      throw databaseUnavailable(undefined, 'too many requests wait for the database')
+      throw new Overload('database', 'too many requests wait for the database')
     }
     this.#waiting.add(write, account)
   }

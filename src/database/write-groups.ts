@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Overload } from '../core/errors.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
 import type { PostgresPool } from './postgres-pool.ts'
 import type { Replays } from './postgres-replay.ts'
 import { settleFailed, type SharedWrite } from './shared-write.ts'
 import { readAheadOf, runBeside, type Ahead } from './side-by-side.ts'
 import { MAX_WAIT_MS, type Turns } from './turns.ts'
-import { databaseUnavailable } from './unavailable.ts'
 
 /** Two, because one can prepare while the other commits. */
 const MOST_GROUPS = 2
@@ -69,7 +69,7 @@ export class WriteGroups {
     if (write.isTaken) return
     this.#waiting = this.#waiting.filter((other) => other !== write)
     write.settle(() => {
-      throw databaseUnavailable(undefined, 'the database is busy with other changes')
+      throw new Overload('database', 'the database is busy with other requests')
     })
   }
 

@@ -23,6 +23,7 @@ import type { Passwords } from '../users/password.ts'
 import type { Drain } from '../operation/drain.ts'
 import type { AcceptedCreates } from './accepted-creates.ts'
 import type { KnownAccounts } from './known-accounts.ts'
+import type { Overloads } from './overloads.ts'
 import type { Pipelines } from './pipelining.ts'
 import type { Writes } from './send.ts'
 
@@ -55,6 +56,7 @@ export type RunnerDeps = Deps & {
   readonly auditKey: AuditKey
   readonly reveals: Reveals
   readonly drain: Drain
+  readonly overloads: Overloads
   readonly writes: Writes
   readonly pipelines: Pipelines
   readonly queries: Queries

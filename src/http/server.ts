@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import findMyWay, { type default as Router } from 'find-my-way'
-import { AppError, badRequest, notFound, TooManyAttempts } from '../core/errors.ts'
+import { AppError, badRequest, notFound, Overload, TooManyAttempts } from '../core/errors.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
 import { Call, errorAnswer, type Answer, type FoundRoute } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
@@ -268,6 +268,7 @@ function failure(error: unknown, requestId: string, request: IncomingMessage, de
     const headers: Record<string, string> = {}
     if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer'
     if (error.code === 'unavailable') headers['retry-after'] = '1'
+    if (error instanceof Overload) deps.overloads.note(error)
     if (error instanceof TooManyAttempts) headers['retry-after'] = String(error.seconds)
     const isUnclear = hasOtherCoding(request) || mayLackHeaders(request)
     if (request.headers.host === undefined || isUnclear) headers.connection = 'close'

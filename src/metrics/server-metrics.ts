@@ -2,10 +2,13 @@ import { statfs } from 'node:fs/promises'
 import { version } from '../core/version.ts'
 import type { Database } from '../database/database.ts'
 import type { RunnerDeps } from '../http/deps.ts'
-import { gauge, labelsOf, type Family } from './exposition.ts'
+import { counter, gauge, labelsOf, type Family } from './exposition.ts'
 import { ProcessMetrics } from './process-metrics.ts'
 
-type Measured = Pick<RunnerDeps, 'config' | 'database' | 'bytesInFlight' | 'requestMetrics' | 'drain'>
+type Measured = Pick<
+  RunnerDeps,
+  'config' | 'database' | 'bytesInFlight' | 'requestMetrics' | 'drain' | 'overloads'
+>
 
 /** Reads all metrics of a server in this process. The database is not asked, so they are there during an outage, too. */
 export type ReadMetrics = () => Promise<readonly Family[]>
@@ -21,6 +24,7 @@ async function serverFamilies({
   bytesInFlight,
   requestMetrics,
   drain,
+  overloads,
 }: Measured): Promise<readonly Family[]> {
   const build = { version, node: process.versions.node, engine: database.engine }
   return [
@@ -29,6 +33,11 @@ async function serverFamilies({
     ]),
     ...(requestMetrics?.families() ?? []),
     gauge('purser_http_connections', 'Open connections of clients.', drain.connections.count),
+    counter(
+      'purser_http_overloads_total',
+      'Requests that were answered 503 because of others, by what was used up.',
+      overloads.counts.map(([of, value]) => ({ labels: labelsOf({ of }), value })),
+    ),
     gauge(
       'purser_bytes_in_flight',
       'Memory for bodies, uploads and large answers that are on their way.',

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
 import type { ServerConfig } from '../config.ts'
 import { maxOpenFiles } from '../core/open-files.ts'
+import { SparseLog } from '../core/sparse-log.ts'
 
 /** Files that a process needs beside the connections of clients: those of the database, of threads, of PostgreSQL. */
 const OTHER_FILES = 200
-const TELL_EVERY_MS = 60_000
 
 /** The most connections of clients: as the setting says, or fewer if the process may not open so many files. */
 export function mostConnections({ maxConnections }: Pick<ServerConfig, 'maxConnections'>): number {
@@ -12,13 +12,12 @@ export function mostConnections({ maxConnections }: Pick<ServerConfig, 'maxConne
   return Math.min(maxConnections, Math.max(files - OTHER_FILES, Math.floor(files / 2)))
 }
 
-/** Logs that the limit is reached, at most once a minute. */
+/** Logs that the limit is reached. */
 export function logFull(log: Logger, most: number): (address: string, connections: number) => void {
-  let toldAt = -Infinity
+  const lines = new SparseLog()
   return (address, connections) => {
-    if (performance.now() - toldAt < TELL_EVERY_MS) return
-    toldAt = performance.now()
-    log.warn(
+    lines.warn(
+      log,
       { address, connections },
       `${most} connections are open, the most that may be (PURSER_MAX_CONNECTIONS, or the limit of open files); connections of the address that has most of them are closed`,
     )

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { ServerConfig } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import { randomBase58 } from '../core/ids.ts'
-import { AppError } from '../core/errors.ts'
+import { AppError, Overload } from '../core/errors.ts'
 import type { Database } from '../database/database.ts'
 import type { DatabasePlace } from '../database/open.ts'
 import { logRepeated } from '../database/unavailable.ts'
@@ -144,7 +144,7 @@ export class States {
   async #beside<T>(id: string, holders: readonly string[], work: (held: Held) => Promise<T>): Promise<T> {
     const others = this.#arriving.get(id) ?? 0
     if (others >= MAX_UPLOADS_OF_VERSION) {
-      throw new AppError('unavailable', 'too many uploads of this state arrive at once; try again')
+      throw new Overload('uploads', 'too many uploads of this state arrive at once; try again')
     }
     return this.#holding(holders, async (held) => {
       this.#arriving.set(id, others + 1)
