@@ -1,11 +1,13 @@
+import pino from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { NodesUnderLoad } from './support/nodes-under-load.ts'
 import { randomFaults } from './support/outages.ts'
 import { isLong } from './support/runs.ts'
+import { startServer } from './support/server.ts'
 import { pairFaults, SynchronousPair } from './support/synchronous-pair.ts'
-import { body } from './support/world.ts'
+import { body, createTestOrganization, uniqueName } from './support/world.ts'
 
 const FAULTS = Number(process.env.PURSER_FAILOVERS ?? (isLong ? 60 : 4))
 
@@ -49,5 +51,40 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous 
     const answers = await Promise.all(writes)
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect((await other.get(path)).json.meta.pagination['total-count']).toBe(13)
+  }, 120_000)
+
+  test('that stays away is named, and no writes pile up in the server', async () => {
+    const pair = await startPair()
+    const { standby, url } = pair
+    const lines: { error?: { message: string } }[] = []
+    const serializers = { error: ({ message }: Error) => ({ message }) }
+    const log = pino({ level: 'warn', serializers }, { write: (line) => void lines.push(JSON.parse(line)) })
+    const server = await startServer('postgres', { databaseUrl: url }, log)
+    onTestFinished(() => server.stop())
+    const { name, owner } = await createTestOrganization(server)
+    const path = `/organizations/${name}/teams`
+    const write = async () => {
+      const { status, json } = await owner.client.post(path, body('teams', { name: uniqueName('team') }))
+      return [status, json.errors?.[0].detail]
+    }
+    const readiness = async () => {
+      const { status, json } = await server.client().get(`${server.address}/readyz`)
+      return [status, json.errors?.[0].detail]
+    }
+    await standby.stop('fast')
+    const [first] = await Promise.all([write(), write(), write()])
+    expect(first).toEqual([503, expect.stringMatching(/whether it was made is not known/)])
+    const noChanges = [503, 'the database takes no changes at the moment']
+    await expect.poll(readiness, { timeout: 20_000 }).toEqual(noChanges)
+    for (let count = 0; count < 50; count++) expect(await write()).toEqual(noChanges)
+    const waiting = await pair.query(`select from pg_stat_activity where wait_event = 'SyncRep'`)
+    // Two writes of the organization, and the small write of a probe.
+    expect(waiting.length).toBeLessThanOrEqual(3)
+    expect((await owner.client.get(path)).status).toBe(200)
+    await standby.start()
+    await expect.poll(async () => (await readiness())[0], { timeout: 20_000 }).toBe(200)
+    expect((await write())[0]).toBe(200)
+    const named = /^commits wait for a synchronous standby of PostgreSQL/
+    expect(lines.map(({ error }) => error?.message)).toContainEqual(expect.stringMatching(named))
   }, 120_000)
 })

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { AppError } from '../core/errors.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { afterPatience } from '../core/patience.ts'
+import { SparseLog } from '../core/sparse-log.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
 /** A result of a probe is reused for this long, so an answer of /readyz is at most FRESH_MS + DEADLINE_MS old. */
@@ -14,6 +15,11 @@ const LOOK_AGAIN_MS = 250
  */
 type Probe = (signal: AbortSignal) => Promise<void>
 
+type Reactions = {
+  readonly onBack: () => unknown
+  readonly outcomeOf: (error: unknown) => unknown
+}
+
 /**
  * Whether the database can be read and written. The engine reports any error that the database may have caused with
  * `suspect`. A probe then decides, and repeats until the database is back. It logs only changes: two lines an outage, and a
@@ -21,7 +27,9 @@ type Probe = (signal: AbortSignal) => Promise<void>
  */
 export class Availability {
   readonly #probe: Probe
-  readonly #onBack: () => void
+  readonly #onBack: () => unknown
+  readonly #outcomeOf: (error: unknown) => unknown
+  readonly #lines = new SparseLog()
   #log: Logger | undefined
   #away: { since: number; cause: unknown; isNamed: boolean } | undefined
   #suspected: unknown
@@ -30,9 +38,14 @@ export class Availability {
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor(probe: Probe, onBack: () => void = () => {}) {
+  /** @param outcomeOf gives the error for callers in place of the driver's */
+  constructor(
+    probe: Probe,
+    { onBack = () => {}, outcomeOf = (error: unknown) => error }: Partial<Reactions> = {},
+  ) {
     this.#probe = probe
     this.#onBack = onBack
+    this.#outcomeOf = outcomeOf
   }
 
   reportTo(log: Logger): void {
@@ -53,7 +66,7 @@ export class Availability {
 
   /** Logs a failure that says nothing about the database itself. */
   warn(error: unknown, message: string): void {
-    this.#log?.warn({ error }, message)
+    this.#lines.warn(this.#log, { error }, message)
   }
 
   /** For /readyz: throws 503 unless a probe has succeeded just now. Takes at most a second. */
@@ -61,7 +74,8 @@ export class Availability {
     if (performance.now() - this.#lookedAt > FRESH_MS) await this.#look()
     if (this.#away === undefined) return
     const { cause } = this.#away
-    throw cause instanceof AppError ? cause : databaseUnavailable(cause)
+    const outcome = this.#outcomeOf(cause)
+    throw outcome instanceof AppError ? outcome : databaseUnavailable(cause)
   }
 
   close(): void {
@@ -110,7 +124,7 @@ export class Availability {
       this.#log?.warn({ seconds }, 'the database is back')
       this.#onBack()
     } else if (suspected !== undefined) {
-      this.#log?.warn({ error: suspected }, 'the database failed once; it can be read and written')
+      this.warn(suspected, 'the database failed some requests; it can be read and written')
     }
   }
 }

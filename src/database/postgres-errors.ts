@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg'
 import { AppError } from '../core/errors.ts'
+import { OperatorError } from '../core/operator-error.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
 const UNKNOWN_OUTCOME =
@@ -12,6 +13,7 @@ const DRIVER_ERROR =
   /^(Connection terminated|Received unexpected |Client (has encountered a connection error|was closed)|timeout )/
 const BUSY = 'the database is busy with other changes'
 const FULL = 'the disk of the database is full'
+const NO_CHANGES = 'the database takes no changes at the moment'
 const UNFIT = 'the database is not set up as this server needs it; the log of the server says why'
 
 /** A commit got no answer or an unclear one. It must not be retried, because it may have succeeded. */
@@ -30,6 +32,15 @@ export class UnreachableError extends Error {
 
 /** The transaction exceeded its deadline. */
 export class DeadlineError extends Error {}
+
+/** Commits wait for a standby that is away. */
+export class MissingStandbyError extends OperatorError {
+  constructor() {
+    super(
+      'commits wait for a synchronous standby of PostgreSQL: start it again, or change synchronous_standby_names',
+    )
+  }
+}
 
 /** Serialization failure or deadlock: the transaction was rolled back and may be retried. */
 export function isWorthRetrying(error: unknown): boolean {
@@ -109,6 +120,8 @@ export function outcomeOf(error: unknown): unknown {
   if (error instanceof UnreachableError) return databaseUnavailable(error.cause)
   if (isBusy(error)) return databaseUnavailable(error, BUSY)
   if (isFull(error)) return databaseUnavailable(error, FULL)
-  if (isMissingRight(error) || isSharedSession(error)) return databaseUnavailable(error, UNFIT)
+  if (error instanceof MissingStandbyError) return databaseUnavailable(error, NO_CHANGES)
+  if (error instanceof OperatorError || isMissingRight(error) || isSharedSession(error))
+    return databaseUnavailable(error, UNFIT)
   return isAway(error) ? databaseUnavailable(error) : error
 }

@@ -5,7 +5,8 @@ import { OperatorError } from '../core/operator-error.ts'
 import { afterPatience } from '../core/patience.ts'
 import { PostgresClient } from './postgres-client.ts'
 import { doubtOf, type Doubt } from './postgres-doubts.ts'
-import { isAnswer } from './postgres-errors.ts'
+import { isAnswer, MissingStandbyError, outcomeOf, UnknownOutcomeError } from './postgres-errors.ts'
+import { databaseUnavailable } from './unavailable.ts'
 
 /** Leaves time to open a new connection if the cached one is broken. */
 const IDLE_CONNECTION_MS = 300
@@ -27,6 +28,11 @@ const writeTo = (
 insert into meta (key, value) values ('probe ${row}', clock_timestamp()::text)
 on conflict (key) do update set value = excluded.value; commit`
 
+/** Sessions of other roles show no role and no event. */
+const WAITS_FOR_STANDBY = `select exists (select from pg_stat_activity
+  where usename = current_user and datname = current_database() and wait_event = 'SyncRep') as waits`
+const STANDBY_LOOK_MS = 400
+
 /** Probes PostgreSQL over its own connection, because requests may use all others. */
 export class PostgresProbe {
   readonly #doubts = new Set<Doubt>()
@@ -36,6 +42,9 @@ export class PostgresProbe {
   #idle: PostgresClient | undefined
   #withoutAnswer = 0
   #wasSilent = false
+  /** Since the last small write that was committed. */
+  #hasLostCommit = false
+  #isWithoutStandby = false
 
   /** @param onLoss is called when a connection got no answer while a new one was served: the old server is gone */
   constructor(config: ClientConfig, onLoss: () => void) {
@@ -43,13 +52,21 @@ export class PostgresProbe {
     this.#onLoss = onLoss
   }
 
-  /** True if the server accepted no connection, or did not answer, for longer than a busy machine explains. */
-  get isUnreachable(): boolean {
-    return this.#withoutAnswer >= LOOKS_WITHOUT_ANSWER
+  /**
+   * Throws 503 if the server accepted no connection, or did not answer, for longer than a busy machine explains: many requests
+   * would wait for it. The same for a write after a commit has waited for a missing standby as long as it may. Its session
+   * waits on in the server, and others would join it until no connection is left.
+   */
+  refuseUseless(mode: 'read' | 'write'): void {
+    if (this.#withoutAnswer >= LOOKS_WITHOUT_ANSWER) throw databaseUnavailable(undefined)
+    if (mode === 'write' && this.#hasLostCommit && this.#isWithoutStandby) {
+      throw outcomeOf(new MissingStandbyError())
+    }
   }
 
   /** Takes an error of a request whose cause the small write would not show. Each probe examines it until the cause is gone. */
   doubt(error: unknown): void {
+    if (error instanceof UnknownOutcomeError) this.#hasLostCommit = true
     const doubt = doubtOf(error)
     if (doubt !== undefined) this.#doubts.add(doubt)
   }
@@ -58,7 +75,7 @@ export class PostgresProbe {
     try {
       await this.#lookNow(signal)
     } catch (error) {
-      if (!isAnswer(error)) this.#wasSilent = true
+      if (!isAnswer(error) && !(error instanceof MissingStandbyError)) this.#wasSilent = true
       throw error
     }
   }
@@ -131,9 +148,30 @@ export class PostgresProbe {
   }
 
   async #write(client: PostgresClient, signal: AbortSignal): Promise<PostgresClient> {
-    await cutAt(signal, client, client.query(this.#statement))
+    try {
+      await cutAt(signal, client, client.query(this.#statement))
+    } catch (error) {
+      this.#isWithoutStandby = await this.#waitsForStandby()
+      throw this.#isWithoutStandby ? new MissingStandbyError() : error
+    }
     this.#withoutAnswer = 0
+    this.#hasLostCommit = false
+    this.#isWithoutStandby = false
     return client
+  }
+
+  async #waitsForStandby(): Promise<boolean> {
+    const client = new PostgresClient(this.#config)
+    const callOff = afterPatience(STANDBY_LOOK_MS, () => client.cut(new Error('given up')))
+    try {
+      await client.connect()
+      return (await client.query<{ waits: boolean }>(WAITS_FOR_STANDBY)).rows[0]?.waits === true
+    } catch {
+      return false
+    } finally {
+      callOff()
+      client.cut(new Error('done'))
+    }
   }
 }
 

@@ -189,6 +189,11 @@ export class Replays {
     return undefined
   }
 
+  /** Reads that wait for their turn. */
+  get waiting(): number {
+    return this.#turns.waiting
+  }
+
   forgetAll(): void {
     this.#plans.forgetAll()
   }

@@ -74,17 +74,18 @@ export class PostgresDatabase implements Database {
     this.#pipeline = new PostgresPipeline(config)
     this.#replays = new Replays(this.#pipeline)
     this.#pool = new PostgresPool(config, connections, (error) => this.#suspect(error))
-    this.availability = new Availability(
-      (signal) => this.#probe.look(signal),
+    this.availability = new Availability((signal) => this.#probe.look(signal), {
       // A server that answered all the time has lost no connection: one that is silent is at work.
-      () => this.#probe.endSilence() && this.#pool.cutSilent(),
-    )
+      onBack: () => this.#probe.endSilence() && this.#pool.cutSilent(),
+      outcomeOf,
+    })
     this.#turns = new Turns(connections)
     this.#groups = new WriteGroups(this.#turns, this.#replays, this.#pool, (error) => this.#noteShared(error))
   }
 
   get load(): Load {
-    return { waiting: this.#turns.waiting + this.#groups.waiting, connections: this.#pool.connections }
+    const waiting = this.#turns.waiting + this.#groups.waiting + this.#replays.waiting
+    return { waiting, connections: this.#pool.connections }
   }
 
   read<T>(work: Work<T>, options?: TransactionOptions): Promise<T> {
@@ -154,8 +155,7 @@ export class PostgresDatabase implements Database {
   }
 
   async #run<T>(mode: Mode, work: Work<T>, options: TransactionOptions = {}): Promise<T> {
-    // Fail at once: otherwise many requests would wait for a server that does not answer.
-    if (this.#probe.isUnreachable) throw databaseUnavailable(undefined)
+    this.#probe.refuseUseless(mode)
     const { organizationId, caller, name, like, isLong = false } = options
     const { isRolledBack = false, isOneInsert = false, account, withoutToken } = options
     const named = caller === undefined || name === undefined ? undefined : { caller, name, like }
@@ -197,7 +197,7 @@ export class PostgresDatabase implements Database {
   async #inGroup(write: SharedWrite | undefined): Promise<(() => unknown) | undefined> {
     if (write === undefined || !this.#groups.add(write)) return undefined
     const settled = await write.settled
-    if (settled === undefined && this.#probe.isUnreachable) throw databaseUnavailable(undefined)
+    if (settled === undefined) this.#probe.refuseUseless('write')
     return settled
   }
 
@@ -208,6 +208,7 @@ export class PostgresDatabase implements Database {
       ending = given
     }
     try {
+      this.#probe.refuseUseless(asked.mode)
       if (shared?.isTaken !== true) return await this.#attempts(work, { ...asked, onEnding }, shared)
     } finally {
       if (ending === undefined) end()

@@ -27,6 +27,11 @@ export class SynchronousPair {
     return this.#primary.url(this.#name.port)
   }
 
+  /** Runs SQL on the primary. */
+  query(statement: string): Promise<Record<string, never>[]> {
+    return this.#primary.query(statement)
+  }
+
   /** Resolves when there is a primary to write to. */
   async inflict(kind: PairFault, ms: number): Promise<void> {
     if (kind === 'standby is away') {
