@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { engines } from './support/engines.ts'
+import type { Response } from './support/client.ts'
+import { engines, moveDatabaseClock } from './support/engines.ts'
 import { PgBouncer } from './support/pgbouncer.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
 import { Purser, run, SECRET_KEY, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
@@ -12,9 +13,11 @@ const PATIENCE_MS = 40_000
 const AWAY = 'the database is away: requests are answered 503 until it is back'
 const BACK = 'the database is back'
 
-async function becomes(server: TestServer, status: number): Promise<void> {
+async function becomes(server: TestServer, status: number): Promise<Response> {
   const end = performance.now() + PATIENCE_MS
-  while ((await server.client().get(`${server.address}/readyz`)).status !== status) {
+  for (;;) {
+    const answer = await server.client().get(`${server.address}/readyz`)
+    if (answer.status === status) return answer
     if (performance.now() > end) throw new Error(`/readyz did not become ${status}`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
@@ -192,7 +195,8 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a database of 
     await becomes(server, 503)
     for (let round = 0; round < 5; round++) {
       expect([await write(), await read()]).toEqual([503, 503])
-      await becomes(server, 503)
+      const { json } = await becomes(server, 503)
+      expect(json.errors[0].detail).toMatch(/^the database is not set up as this server needs it/)
     }
     await cluster.query(give, name)
     await becomes(server, 200)
@@ -233,6 +237,17 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a database of 
     )
     await bouncer.changeMode('session')
     await becomes(server, 200)
+  })
+
+  test('with another time than the machine of the server is a problem for the doctor', async () => {
+    const name = await newDatabase()
+    await cluster.query(`alter database ${name} set search_path = public, pg_catalog`)
+    const settings = settingsOf(name)
+    expect((await run(['migrate'], settings)).code).toBe(0)
+    const ahead = /^problem +clock +the clock of this machine is \d+ s behind that of PostgreSQL: keep both/m
+    expect((await run(['doctor'], settings)).stdout).not.toMatch(ahead)
+    await moveDatabaseClock(settings.PURSER_DATABASE_URL ?? '', 60_000)
+    await doctorFinds(settings, ahead)
   })
 
   test('that lets the role have too few connections is a warning of the start', async () => {

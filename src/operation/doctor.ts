@@ -24,6 +24,8 @@ import { connectionsProblem } from './welcome.ts'
 export type Finding = { check: string; result: 'good' | 'note' | 'problem'; detail: string }
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024
+/** Codes of a login count for a minute, and nodes may differ in either direction. */
+const MAX_CLOCK_DIFFERENCE_MS = 10_000
 
 export type Report = (check: string, result: Finding['result'], detail: string) => void
 
@@ -139,6 +141,16 @@ async function examineServer(open: OpenDatabase, config: Config, report: Report)
   }
 }
 
+/** @param now the time of the database; with SQLite that of this machine */
+function examineClockDifference(now: Date, clock: Clock, report: Report): void {
+  const behindMs = now.getTime() - clock.now().getTime()
+  if (Math.abs(behindMs) <= MAX_CLOCK_DIFFERENCE_MS) return
+  const seconds = Math.round(Math.abs(behindMs) / 1000)
+  const difference = `the clock of this machine is ${seconds} s ${behindMs > 0 ? 'behind' : 'ahead of'} that of PostgreSQL`
+  const effect = 'tokens, sessions and login codes expire by the clock of the node that is asked'
+  report('clock', 'problem', `${difference}: keep both together, for example with NTP; ${effect}`)
+}
+
 /** A note, not a problem: only the operator knows whether no server was running for that long. */
 function examineClock({ now, doubtedMs, until }: RetentionTime, report: Report): void {
   if (doubtedMs === 0) return report('clock', 'good', `${timestamp(now)}, as a server saw it last`)
@@ -170,6 +182,7 @@ async function examineRows(
     report('data folder', 'note', `${adminTokenFile(config.data)} ${advice}`)
   }
   examineClock(aged, report)
+  examineClockDifference(aged.now, clock, report)
   const key = examineKey(noted, config, report)
   if (noted === undefined && key !== undefined && trouble.hasStates) {
     report(
