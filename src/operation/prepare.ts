@@ -144,6 +144,7 @@ export async function bringUpToDate(
 export async function openPrepared(config: Config): Promise<Pick<Prepared, 'database' | 'config'>> {
   const secretKey = findSecretKey(config)
   if (secretKey === undefined) throw new OperatorError(`there is no secret key in ${config.data}`)
-  const { database } = await openDatabase(config)
+  const { database, openConnections } = await openDatabase(config)
+  await openConnections()
   return { database, config: { ...config, secretKey } }
 }
