@@ -23,3 +23,11 @@ test('what is not used leaves when there is no room, and what needs a quarter of
   cache.set('large', 'x'.repeat(2_500))
   expect(cache.get('large')).toBeUndefined()
 })
+
+test('a short document keeps no more memory than its bytes', () => {
+  const cache = new DocumentCache(10_000)
+  cache.set('short', Buffer.from('text'))
+  const kept = cache.get<Buffer>('short')
+  expect(kept?.toString()).toBe('text')
+  expect(kept?.buffer.byteLength).toBe(4)
+})

@@ -77,9 +77,17 @@ export class DocumentCache {
       this.#young = new Map()
       this.#youngBytes = 0
     }
-    this.#young.set(key, value)
+    this.#young.set(key, typeof value === 'string' ? value : inOwnMemory(value))
     this.#youngBytes += size
   }
+}
+
+/** Node makes short Buffers as parts of a block of 64 KiB. One that is kept would keep the whole block. */
+function inOwnMemory(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength === bytes.length) return bytes
+  const own = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(own)
+  return own
 }
 
 function sizeOf(key: string, value: string | Buffer): number {
