@@ -1,4 +1,7 @@
 const WANTED_PLACES = 32_768
+/** What an entry takes beside its content and key. */
+const BYTES_OF_TEXT = 100
+const BYTES_OF_BUFFER = 550
 
 /**
  * A cache of documents and their parts. The key has id, version and the reader's rights, so its value never changes and
@@ -91,7 +94,8 @@ function inOwnMemory(bytes: Buffer): Buffer {
 }
 
 function sizeOf(key: string, value: string | Buffer): number {
-  return key.length + value.length + 100
+  const entry = typeof value === 'string' ? BYTES_OF_TEXT : BYTES_OF_BUFFER
+  return key.length + value.length + entry
 }
 
 /** FNV-1a. */
