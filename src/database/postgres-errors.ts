@@ -13,6 +13,7 @@ const DRIVER_ERROR =
   /^(Connection terminated|Received unexpected |Client (has encountered a connection error|was closed)|timeout )/
 const BUSY = 'the database is busy with other changes'
 const FULL = 'the disk of the database is full'
+const GONE = 'something that this change refers to was deleted meanwhile; try again'
 const NO_CHANGES = 'the database takes no changes at the moment'
 const UNFIT = 'the database is not set up as this server needs it; the log of the server says why'
 
@@ -72,6 +73,11 @@ export function isBusy(error: unknown): boolean {
   return error instanceof DatabaseError && /^(55P03|57014|25P0[34]|40001|40P01)$/.test(error.code ?? '')
 }
 
+/** A foreign key was violated: a row that the transaction had read was deleted by another one. */
+export function isOrphaned(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '23503'
+}
+
 /**
  * The database itself fails: it closes or refuses connections (08, 28, 3D, 57P), is out of memory, disk or connections
  * (53, 58), is a standby (25006), lacks rights, has no transaction ids left, sessions are shared, or the network failed. pg's
@@ -119,6 +125,7 @@ export function outcomeOf(error: unknown): unknown {
   if (error instanceof UnknownOutcomeError) return databaseUnavailable(error, UNKNOWN_OUTCOME)
   if (error instanceof UnreachableError) return databaseUnavailable(error.cause)
   if (isBusy(error)) return databaseUnavailable(error, BUSY)
+  if (isOrphaned(error)) return databaseUnavailable(error, GONE)
   if (isFull(error)) return databaseUnavailable(error, FULL)
   if (error instanceof MissingStandbyError) return databaseUnavailable(error, NO_CHANGES)
   if (error instanceof OperatorError || isMissingRight(error) || isSharedSession(error))

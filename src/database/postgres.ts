@@ -10,6 +10,7 @@ import {
   isAway,
   isStarting,
   isBusy,
+  isOrphaned,
   isStaleStatement,
   isWorthRetrying,
   outcomeOf,
@@ -175,6 +176,7 @@ export class PostgresDatabase implements Database {
       return await this.#inTurn(work, asked, grouped?.hasRun === true ? undefined : shared())
     } catch (error) {
       if (isAway(error)) this.#suspect(error)
+      else if (isOrphaned(error)) this.availability.warn(error, 'a change refers to a row that was deleted')
       else if (isBusy(error)) this.availability.warn(error, 'a transaction took too long and was undone')
       throw outcomeOf(error)
     }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { deleteSome, ROWS_A_SLICE } from '../database/slices.ts'
+import { lockOrganization } from '../organizations/organization-store.ts'
 import { deleteProject } from '../projects/project-store.ts'
 import { deleteUnusedInvited } from '../users/user-store.ts'
 import { deleteWorkspace } from '../workspaces/workspace-store.ts'
@@ -124,6 +125,8 @@ const parts = [
 
 /** Deletes one slice of a deleted organization's rows. The last call deletes the organization itself. */
 export async function deleteSlice(tx: Transaction, organizationId: string): Promise<void> {
+  // Another node that deletes the same rows at the same time would make a part look empty.
+  await lockOrganization(tx, organizationId)
   for (const part of parts) {
     if (await part(tx, organizationId)) return
   }

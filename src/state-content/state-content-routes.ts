@@ -10,6 +10,7 @@ import { stateVersionDocument } from '../state-versions/state-version-document.t
 import { stateVersionPlace, type LoadedStateVersion } from '../state-versions/state-version-place.ts'
 import {
   findStateVersion,
+  lockStateVersion,
   updateStateVersion,
   type StateVersionRow,
 } from '../state-versions/state-version-store.ts'
@@ -35,7 +36,7 @@ type ContentAction = {
   /** Begins the text that refuses any other status than `from`. */
   readonly refusal: string
   /** Throws 400 if the action is impossible. */
-  readonly change: (context: Changing) => Promise<unknown>
+  readonly change: (context: Changing, stateVersion: StateVersionRow) => Promise<unknown>
 }
 
 function contentAction({ name, summary, from, to, refusal, change }: ContentAction): Route {
@@ -49,10 +50,11 @@ function contentAction({ name, summary, from, to, refusal, change }: ContentActi
     keepsAccess: true,
     body: (bytes, { address }) => parseResource(bytes, contentBody, address?.id),
     act: async (context) => {
-      const { stateVersion } = context.resource
+      // The sweep deletes content without the lock of the organization.
+      const stateVersion = existing(await lockStateVersion(context.tx, context.resource.stateVersion.id))
       if (stateVersion.status === to) return unchanged(stateVersion)
       if (stateVersion.status !== from) throw badRequest(`${refusal} ${stateVersion.status}`)
-      await change(context)
+      await change(context, stateVersion)
       const details = { serial: stateVersion.serial, 'workspace-id': stateVersion.workspace_id }
       return done(stateVersion, { action: `state-version.${name.replace('_', '-')}-content`, details })
     },
@@ -70,7 +72,7 @@ export const stateContentRoutes: readonly Route[] = [
     from: 'finalized',
     to: 'backing_data_soft_deleted',
     refusal: 'only a finalized state version has content to delete, and this one is',
-    change: async ({ tx, resource: { stateVersion, workspace }, now }) => {
+    change: async ({ tx, resource: { workspace }, now }, stateVersion) => {
       if (workspace.current_state_version_id === stateVersion.id) {
         throw badRequest('the content of the current state version cannot be deleted')
       }
@@ -90,8 +92,7 @@ export const stateContentRoutes: readonly Route[] = [
     from: 'backing_data_soft_deleted',
     to: 'finalized',
     refusal: 'only content that was deleted softly can be restored, and this is',
-    change: ({ tx, resource: { stateVersion } }) =>
-      updateStateVersion(tx, stateVersion.id, { status: 'finalized', soft_deleted_at: null }),
+    change: ({ tx }, { id }) => updateStateVersion(tx, id, { status: 'finalized', soft_deleted_at: null }),
   }),
 
   contentAction({
@@ -100,9 +101,9 @@ export const stateContentRoutes: readonly Route[] = [
     from: 'backing_data_soft_deleted',
     to: 'backing_data_permanently_deleted',
     refusal: 'only content that was deleted softly can be deleted for good, and this is',
-    change: async ({ tx, deps, resource: { stateVersion } }) => {
-      await deleteContent(tx, stateVersion.id, deps.config.secretKey)
-      tx.afterCommit(() => deps.states.sweep(stateVersion.id))
+    change: async ({ tx, deps }, { id }) => {
+      await deleteContent(tx, id, deps.config.secretKey)
+      tx.afterCommit(() => deps.states.sweep(id))
     },
   }),
 ]

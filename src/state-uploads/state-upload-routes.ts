@@ -3,6 +3,7 @@ import { accountOf, type Actor } from '../access/actor.ts'
 import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, conflict, invalid, notFound } from '../core/errors.ts'
+import { existing } from '../core/existing.ts'
 import { parseId, randomBase58 } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { checkDeclaredLength, readChunks } from '../http/body.ts'
@@ -21,6 +22,7 @@ import type { StoredUpload } from '../state-content/states.ts'
 import {
   findStateVersion,
   isContentDeleted,
+  lockStateVersion,
   type StateVersionRow,
 } from '../state-versions/state-version-store.ts'
 import { writingCreator } from './upload-rights.ts'
@@ -123,12 +125,15 @@ async function finish(
 ): Promise<void> {
   const { kind, call, deps } = request
   const { uploadId } = address
-  const { row, creator } = await findUpload(tx, request)
+  const found = await findUpload(tx, request)
+  const { creator } = found
+  // The sweep discards versions without the lock of the organization.
+  const row = existing(await lockStateVersion(tx, found.row.id))
   const at = timestamp(deps.clock.now())
   if ((await checkOpen(tx, kind, row)) === 'arrived') {
     // The same upload was sent twice at the same time, and the other one was faster.
     if ((kind === 'state' ? row.md5 : row.json_md5) !== result.md5) throw otherBytes()
-    deps.states.forget(address)
+    tx.afterCommit(() => deps.states.forget(address))
     return
   }
   let removed = {}

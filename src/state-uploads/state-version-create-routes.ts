@@ -49,8 +49,8 @@ export const stateVersionCreateRoutes: readonly Route[] = [
       ])
       const same = judgeNewStateVersion(given, ofSerial, newest)
       if (same !== undefined && (same.status !== 'pending' || state === undefined)) return unchanged(same)
-      if (same !== undefined && same.id !== id) {
-        // Another request created it after `prepare` read, so our chunks are sealed with another key.
+      if (same === undefined ? prepared.isCompletion : same.id !== id) {
+        // After `prepare` read, another request created it, so our chunks are sealed with another key, or it was discarded.
         throw new AppError('unavailable', 'the same state version is being created; try again')
       }
       const about = {

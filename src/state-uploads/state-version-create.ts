@@ -21,6 +21,8 @@ import {
 type Prepared = {
   given: NewStateVersion
   stateVersionId: string
+  /** There was a pending version with this id. */
+  isCompletion: boolean
   dataKey: Uint8Array
   uploadId: string
   state: Passed | undefined
@@ -36,7 +38,7 @@ export async function prepareStateVersion(bytes: Buffer, caller: Caller): Promis
   const given = await readNewStateVersion(bytes)
   // A pending version that this request completes already has an id and a key.
   const same = await deps.database.read((tx) => findBySerial(tx, resource.workspace.id, given.serial))
-  const isCompletion = same?.status === 'pending' && same.md5 === given.md5
+  const isCompletion = same !== undefined && same.status === 'pending' && same.md5 === given.md5
   const stateVersionId = isCompletion ? same.id : deps.newId('stateVersion')
   const { secretKey } = deps.config
   const dataKey = isCompletion ? unwrapDataKey(secretKey, same.id, same.wrapped_key) : newDataKey()
@@ -63,6 +65,7 @@ export async function prepareStateVersion(bytes: Buffer, caller: Caller): Promis
   return {
     given,
     stateVersionId,
+    isCompletion,
     dataKey,
     uploadId,
     state,

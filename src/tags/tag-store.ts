@@ -3,7 +3,7 @@ import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.t
 import type { Transaction } from '../database/database.ts'
 import { rowBy } from '../database/rows.ts'
 import { countOf, pageOf } from '../database/pages.ts'
-import { holdsText, unindexed } from '../database/portable.ts'
+import { forUpdate, holdsText, unindexed } from '../database/portable.ts'
 import { deleteSome, inSlices } from '../database/slices.ts'
 import type { TagTable } from '../database/tag-tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -177,6 +177,9 @@ export async function findDeletedTag(tx: Transaction): Promise<string | undefine
 
 /** Deletes a slice of the rows of a deleted tag. The last call deletes the note that there is work left. */
 export async function deleteOfTag(tx: Transaction, id: string): Promise<void> {
+  // Another node that deletes the same rows at the same time would make its slice look like the last one.
+  const note = tx.db.selectFrom('deleted_tags').where('id', '=', id).select('id').$call(forUpdate(tx))
+  if ((await note.executeTakeFirst()) === undefined) return
   if (await deleteSome(tx, 'workspace_tags', sql`tag_id = ${id}`)) return
   await tx.db.deleteFrom('deleted_tags').where('id', '=', id).execute()
 }

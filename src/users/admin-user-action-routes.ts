@@ -1,3 +1,4 @@
+import type { Actor } from '../access/actor.ts'
 import type { AuditEvent } from '../audit/audit-store.ts'
 import { existing } from '../core/existing.ts'
 import { AppError, invalid, notFound, type Problem } from '../core/errors.ts'
@@ -30,6 +31,26 @@ function checkAdministratorRemains(leaving: UserRow, administrators: readonly st
   }
 }
 
+/**
+ * The rows that decide who may act: the user, and all administrators. The caller is one of them; throws 503 if they were
+ * suspended, revoked or deleted while this write waited for their rows.
+ */
+async function lockDeciding(
+  tx: Transaction,
+  actor: Actor,
+  id: string,
+): Promise<{ user: UserRow; administrators: string[] }> {
+  const { user, administrators } = await lockWithAdministrators(tx, id)
+  if (user === undefined) throw notFound()
+  if (actor.userId !== null && !administrators.includes(actor.userId)) throw changedMeanwhile()
+  return { user, administrators }
+}
+
+/** The next attempt is judged by what is true now. */
+function changedMeanwhile(): AppError {
+  return new AppError('unavailable', 'what this change rests on has just changed; try again')
+}
+
 type UserAction = {
   name: 'suspend' | 'unsuspend' | 'grant_admin' | 'revoke_admin'
   summary: string
@@ -51,9 +72,8 @@ function actionRoute({ name, summary, changes, check, dryRun }: UserAction): Rou
     ...(check === checkAdministratorRemains ? { refuses: [403] } : {}),
     accepts: body,
     body: (bytes, { address }) => parseResource(bytes, body, address?.id),
-    act: async ({ tx, address }) => {
-      const { user, administrators } = await lockWithAdministrators(tx, address.id)
-      if (user === undefined) throw notFound()
+    act: async ({ tx, actor, address }) => {
+      const { user, administrators } = await lockDeciding(tx, actor, address.id)
       const changed = { ...user, ...changes }
       if (changed.is_suspended === user.is_suspended && changed.is_site_admin === user.is_site_admin) {
         return unchanged(user)
@@ -73,11 +93,17 @@ function checkHasAccount(user: UserRow): void {
   if (user.username === null) throw invalid('this user was invited and has no account yet')
 }
 
-/** Locks every organization of a user until this write ends. Organizations come before the user, as in all writes. */
-async function lockOrganizationsOf(tx: Transaction, userId: string): Promise<void> {
-  for (const { organization_id } of await membershipsOfUser(tx, userId)) {
-    await lockOrganization(tx, organization_id)
+/**
+ * Locks every organization of a user until this write ends, and returns their ids. Organizations come before the user, as in
+ * all writes.
+ */
+async function lockOrganizationsOf(tx: Transaction, userId: string): Promise<Set<string>> {
+  const locked = new Set<string>()
+  for (const { organization_id: id } of await membershipsOfUser(tx, userId)) {
+    await lockOrganization(tx, id)
+    locked.add(id)
   }
+  return locked
 }
 
 /** Throws 403 that names every organization which would be left without an owner. */
@@ -126,12 +152,12 @@ export const adminUserActionRoutes: readonly Route[] = [
     summary: 'Delete a user',
     refuses: [403],
     dryRun: (context) => dryRunOfUserEnding(context, context.resource.user),
-    act: async ({ tx, resource }) => {
-      await lockOrganizationsOf(tx, resource.user.id)
-      const { user, administrators } = await lockWithAdministrators(tx, resource.user.id)
-      if (user === undefined) throw notFound()
+    act: async ({ tx, actor, resource }) => {
+      const locked = await lockOrganizationsOf(tx, resource.user.id)
+      const { user, administrators } = await lockDeciding(tx, actor, resource.user.id)
       checkAdministratorRemains(user, administrators)
       const memberships = await membershipsOfUser(tx, user.id)
+      if (memberships.some((membership) => !locked.has(membership.organization_id))) throw changedMeanwhile()
       await checkOwnersRemain(tx, memberships)
       const events: AuditEvent[] = []
       for (const membership of memberships) {
