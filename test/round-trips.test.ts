@@ -8,7 +8,7 @@ import { base64, createState, lock, postState, stateText } from './support/state
 import { body, createTestOrganization, uniqueName, type TestOrganization } from './support/world.ts'
 
 /** A request is repeated, because work in the background adds some now and then. */
-const REPEATED = 8
+const REPEATED = 20
 
 describe.each(engines.filter((engine) => engine === 'postgres'))('round trips to %s', (engine) => {
   let forwarder: Forwarder

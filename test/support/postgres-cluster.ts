@@ -221,8 +221,12 @@ export class PostgresCluster {
     await this.query('drop trigger fail_commit on audit_events')
   }
 
-  /** Stops it and deletes its folder. */
+  /**
+   * Stops it and deletes its folder. One that hangs ends with the first thing that it does: an old primary that goes on would
+   * answer reads once more, although another one has taken over.
+   */
   async remove(): Promise<void> {
+    for (const pid of this.#processes()) signal(pid, 'SIGQUIT')
     this.goOn()
     if (existsSync(join(this.#data, 'postmaster.pid'))) await this.stop('immediate').catch(() => {})
     rmSync(this.folder, { recursive: true, force: true })
