@@ -2,18 +2,28 @@ import type { Logger } from 'pino'
 
 const TELL_EVERY_MS = 60_000
 
-/** Logs what may happen with each request: at most once a minute, with the number of times since the last line. */
+type Kind = { times: number; tell: () => void; timer?: NodeJS.Timeout | undefined }
+
+/**
+ * Logs what may happen with each request: the first time at once, and then at most once a minute, with the number of times
+ * since the last line.
+ */
 export class SparseLog {
-  readonly #told = new Map<string, { times: number; at: number }>()
+  readonly #kinds = new Map<string, Kind>()
 
   /** @param kind lines of one kind count together; one of few texts */
   warn(log: Logger | undefined, fields: object, message: string, kind = message): void {
-    const told = this.#told.get(kind) ?? { times: 0, at: -Infinity }
-    this.#told.set(kind, told)
-    told.times += 1
-    if (performance.now() - told.at < TELL_EVERY_MS) return
-    log?.warn({ ...fields, times: told.times }, message)
-    told.times = 0
-    told.at = performance.now()
+    const known: Kind = this.#kinds.get(kind) ?? { times: 0, tell: () => {} }
+    this.#kinds.set(kind, known)
+    known.times += 1
+    known.tell = () => {
+      log?.warn({ ...fields, times: known.times }, message)
+      known.times = 0
+      known.timer = setTimeout(() => {
+        known.timer = undefined
+        if (known.times > 0) known.tell()
+      }, TELL_EVERY_MS).unref()
+    }
+    if (known.timer === undefined) known.tell()
   }
 }

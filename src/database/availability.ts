@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { codeOf } from '../core/error-fields.ts'
 import { AppError } from '../core/errors.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { afterPatience } from '../core/patience.ts'
@@ -66,7 +67,7 @@ export class Availability {
 
   /** Logs a failure that says nothing about the database itself. */
   warn(error: unknown, message: string): void {
-    this.#lines.warn(this.#log, { error }, message)
+    this.#lines.warn(this.#log, { error }, message, `${message} ${codeOf(error) ?? ''}`)
   }
 
   /** For /readyz: throws 503 unless a probe has succeeded just now. Takes at most a second. */

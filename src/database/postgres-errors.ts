@@ -119,6 +119,12 @@ export function isSharedSession(error: unknown): boolean {
   return error instanceof DatabaseError && /^(26000|42P05)$/.test(error.code ?? '')
 }
 
+/** The same for the reason that a probe found. */
+export function outcomeOfProbe(error: unknown): unknown {
+  if (error instanceof MissingStandbyError) return databaseUnavailable(error, NO_CHANGES)
+  return error instanceof OperatorError ? databaseUnavailable(error, UNFIT) : outcomeOf(error)
+}
+
 /** The error for callers: 503 in place of a driver error about an outage; any other error unchanged. */
 export function outcomeOf(error: unknown): unknown {
   if (error instanceof AppError) return error
@@ -127,8 +133,6 @@ export function outcomeOf(error: unknown): unknown {
   if (isBusy(error)) return databaseUnavailable(error, BUSY)
   if (isOrphaned(error)) return databaseUnavailable(error, GONE)
   if (isFull(error)) return databaseUnavailable(error, FULL)
-  if (error instanceof MissingStandbyError) return databaseUnavailable(error, NO_CHANGES)
-  if (error instanceof OperatorError || isMissingRight(error) || isSharedSession(error))
-    return databaseUnavailable(error, UNFIT)
+  if (isMissingRight(error) || isSharedSession(error)) return databaseUnavailable(error, UNFIT)
   return isAway(error) ? databaseUnavailable(error) : error
 }

@@ -5,7 +5,13 @@ import { OperatorError } from '../core/operator-error.ts'
 import { afterPatience } from '../core/patience.ts'
 import { PostgresClient } from './postgres-client.ts'
 import { doubtOf, type Doubt } from './postgres-doubts.ts'
-import { isAnswer, MissingStandbyError, outcomeOf, UnknownOutcomeError } from './postgres-errors.ts'
+import {
+  isAnswer,
+  isBusy,
+  MissingStandbyError,
+  outcomeOfProbe,
+  UnknownOutcomeError,
+} from './postgres-errors.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
 /** Leaves time to open a new connection if the cached one is broken. */
@@ -28,9 +34,10 @@ const writeTo = (
 insert into meta (key, value) values ('probe ${row}', clock_timestamp()::text)
 on conflict (key) do update set value = excluded.value; commit`
 
-/** Sessions of other roles show no role and no event. */
-const WAITS_FOR_STANDBY = `select exists (select from pg_stat_activity
-  where usename = current_user and datname = current_database() and wait_event = 'SyncRep') as waits`
+/** Each commit waits a moment for a standby that is there. Of sessions of other roles PostgreSQL shows no event. */
+const WAITS_FOR_STANDBY = `select exists (select from pg_stat_activity where wait_event = 'SyncRep'
+  and usename = current_user and datname = current_database()
+  and state_change < clock_timestamp() - interval '1 s') as waits`
 const STANDBY_LOOK_MS = 400
 
 /** Probes PostgreSQL over its own connection, because requests may use all others. */
@@ -45,6 +52,8 @@ export class PostgresProbe {
   /** Since the last small write that was committed. */
   #hasLostCommit = false
   #isWithoutStandby = false
+  /** Grows with each small write, so that a late look at an old one changes nothing. */
+  #writes = 0
 
   /** @param onLoss is called when a connection got no answer while a new one was served: the old server is gone */
   constructor(config: ClientConfig, onLoss: () => void) {
@@ -60,7 +69,7 @@ export class PostgresProbe {
   refuseUseless(mode: 'read' | 'write'): void {
     if (this.#withoutAnswer >= LOOKS_WITHOUT_ANSWER) throw databaseUnavailable(undefined)
     if (mode === 'write' && this.#hasLostCommit && this.#isWithoutStandby) {
-      throw outcomeOf(new MissingStandbyError())
+      throw outcomeOfProbe(new MissingStandbyError())
     }
   }
 
@@ -130,16 +139,22 @@ export class PostgresProbe {
 
   async #writeAnew(signal: AbortSignal): Promise<PostgresClient> {
     const client = new PostgresClient(this.#config)
+    const number = (this.#writes += 1)
     this.#withoutAnswer += 1
+    let isConnected = false
     try {
       await cutAt(signal, client, client.connect())
+      isConnected = true
       this.#withoutAnswer = 0
       return await this.#write(client, signal)
     } catch (error) {
       // The server itself refused, so it is reachable: for example, it has too many connections.
       if (error instanceof DatabaseError) this.#withoutAnswer = 0
       client.cut(new Error('given up'))
-      throw error
+      const mayWait = isConnected && (isBusy(error) || !isAnswer(error))
+      const waits = mayWait && (await this.#waitsForStandby())
+      if (this.#writes === number) this.#isWithoutStandby = waits
+      throw waits ? new MissingStandbyError() : error
     }
   }
 
@@ -148,12 +163,8 @@ export class PostgresProbe {
   }
 
   async #write(client: PostgresClient, signal: AbortSignal): Promise<PostgresClient> {
-    try {
-      await cutAt(signal, client, client.query(this.#statement))
-    } catch (error) {
-      this.#isWithoutStandby = await this.#waitsForStandby()
-      throw this.#isWithoutStandby ? new MissingStandbyError() : error
-    }
+    await cutAt(signal, client, client.query(this.#statement))
+    this.#writes += 1
     this.#withoutAnswer = 0
     this.#hasLostCommit = false
     this.#isWithoutStandby = false

@@ -14,6 +14,7 @@ import {
   isStaleStatement,
   isWorthRetrying,
   outcomeOf,
+  outcomeOfProbe,
   UnknownOutcomeError,
 } from './postgres-errors.ts'
 import { examineFitness, type Fitness } from './postgres-fitness.ts'
@@ -78,7 +79,7 @@ export class PostgresDatabase implements Database {
     this.availability = new Availability((signal) => this.#probe.look(signal), {
       // A server that answered all the time has lost no connection: one that is silent is at work.
       onBack: () => this.#probe.endSilence() && this.#pool.cutSilent(),
-      outcomeOf,
+      outcomeOf: outcomeOfProbe,
     })
     this.#turns = new Turns(connections)
     this.#groups = new WriteGroups(this.#turns, this.#replays, this.#pool, (error) => this.#noteShared(error))
@@ -210,8 +211,10 @@ export class PostgresDatabase implements Database {
       ending = given
     }
     try {
-      this.#probe.refuseUseless(asked.mode)
-      if (shared?.isTaken !== true) return await this.#attempts(work, { ...asked, onEnding }, shared)
+      if (shared?.isTaken !== true) {
+        this.#probe.refuseUseless(asked.mode)
+        return await this.#attempts(work, { ...asked, onEnding }, shared)
+      }
     } finally {
       if (ending === undefined) end()
       else void ending.then(end)

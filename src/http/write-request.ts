@@ -202,12 +202,21 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     return (this.#decided = await this.#permit(tx, address, actor))
   }
 
+  /** The decision in the transaction that has locked an organization. */
+  async #decideInLock(
+    tx: Transaction,
+    { address, organizationId }: Asked<A, P, B, Prepared>,
+  ): Promise<Decided<A, R>> {
+    const decided = await this.#decide(tx, address)
+    if (decided.resource.organization?.id !== organizationId) throw new OtherOrganization()
+    return decided
+  }
+
   /** The write's transaction: decide again, act, note the audit events, make the document. */
   async #write(tx: Transaction, request: Asked<A, P, B, Prepared>): Promise<Answer> {
     const { document, status, place, answers } = this.#route
-    const { address, organizationId } = request
-    const decided = await this.#decide(tx, address)
-    if (decided.resource.organization?.id !== organizationId) throw new OtherOrganization()
+    const { organizationId } = request
+    const decided = await this.#decideInLock(tx, request)
     const { context, outcome } = await this.#act(decided, request)
     const events = eventsOf(outcome, { resourceType: answers ?? place.type, organizationId })
     const { auditKey: key, clock } = this.#deps
@@ -248,7 +257,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     let before: unknown
     let after: unknown
     const trying = async (tx: Transaction) => {
-      const decided = await this.#decide(tx, address)
+      const decided = await this.#decideInLock(tx, request)
       before = await dryRun.look(tx)
       await this.#act(decided, request)
       after = await dryRun.look(tx)
