@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import { Client } from 'pg'
+import { describe, expect, test, vi } from 'vitest'
 import type { Transaction } from '../src/database/database.ts'
+import { PostgresProbe } from '../src/database/postgres-probe.ts'
 import { prepared } from '../src/database/prepared.ts'
 import { engines } from './support/engines.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
@@ -161,6 +163,43 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('on %s', (engin
       expect(besides).toHaveLength(names.length + 1)
       expect(besides).toEqual(expect.arrayContaining([0, 1, 2, 3, 4, 5, 6]))
     } finally {
+      await server.stop()
+    }
+  })
+
+  test('a write that another one takes along is not refused, although the database is found to be useless', async () => {
+    const server = await startServer(engine)
+    const refuse = vi.spyOn(PostgresProbe.prototype, 'refuseUseless')
+    try {
+      const { id } = await createTestOrganization(server)
+      const { database } = server.app.deps
+      const names = Array.from({ length: WRITES }, () => uniqueName('tag'))
+      const locker = new Client({ connectionString: server.databaseUrl })
+      await locker.connect()
+      await locker.query('begin')
+      await locker.query('select from organizations where id = $1 for update', [id])
+      const writing = Promise.allSettled(
+        names.map((name) =>
+          database.write((tx) => addTag(tx, id, name), { organizationId: id, caller: name }),
+        ),
+      )
+      const isWaiting = async () =>
+        (await locker.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)).rows.length > 1
+      await expect.poll(isWaiting, { timeout: 5_000 }).toBe(true)
+      refuse.mockImplementation(() => {
+        throw new Error('useless')
+      })
+      await locker.query('commit')
+      await locker.end()
+      const results = await writing
+      refuse.mockRestore()
+      const answered = names.filter((_, place) => results[place]?.status === 'fulfilled')
+      // The others were not done.
+      expect(await tagsOf(server, id)).toEqual(answered.toSorted())
+      // Two had their turn before. Those that are answered beside them were taken along.
+      expect(answered.length).toBeGreaterThan(2)
+    } finally {
+      refuse.mockRestore()
       await server.stop()
     }
   })
