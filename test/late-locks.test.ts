@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { Browser, passwordLink } from './support/browser.ts'
 import { onPostgres } from './support/on-each-engine.ts'
+import { askForCode } from './support/sign-ins.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
 import { createTestOrganization, createUser, made, type Person } from './support/world.ts'
 
@@ -80,20 +81,7 @@ onPostgres('a write that waits for a row', (server, query) => {
     const browser = new Browser(server.address)
     const link = await passwordLink(server.admin, id)
     expect((await browser.signIn({ link, password: 'correct horse battery' })).status).toBe(201)
-    const consent = () =>
-      browser.request('POST', '/account/login-codes', {
-        data: {
-          type: 'login-codes',
-          attributes: {
-            'client-id': 'terraform-cli',
-            'response-type': 'code',
-            'redirect-uri': 'http://localhost:10000/login',
-            'code-challenge': 'x'.repeat(43),
-            'code-challenge-method': 'S256',
-            state: 'a-state',
-          },
-        },
-      })
+    const consent = () => askForCode(browser)
     const end = 'delete from sessions'
     expect((await whileChanging(end, [], consent)).status).toBe(503)
     expect((await consent()).status).toBe(401)
