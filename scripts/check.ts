@@ -7,6 +7,11 @@ const checks = [
   { what: 'lint (oxlint, with types)', command: ['oxlint', '--type-aware', '--deny-warnings'] },
   { what: 'format (oxfmt)', command: ['oxfmt', '--check'] },
   { what: 'package (tsc to dist)', command: ['node', 'scripts/build.ts'] },
+  // The page names a test of each route, so each new test may change it.
+  {
+    what: 'compatibility page',
+    command: ['node', 'node_modules/vitest/vitest.mjs', 'run', 'test/compatibility.test.ts'],
+  },
 ]
 
 let failed = 0
