@@ -5,7 +5,15 @@ import { createPostgresDatabase, engines } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { base64, createState, lock, postState, stateText } from './support/states.ts'
-import { body, createTestOrganization, uniqueName, type TestOrganization } from './support/world.ts'
+import {
+  addMember,
+  body,
+  createTeam,
+  createTestOrganization,
+  uniqueName,
+  type Person,
+  type TestOrganization,
+} from './support/world.ts'
 
 /** A request is repeated, because work in the background adds some now and then. */
 const REPEATED = 20
@@ -48,6 +56,17 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('round trips to
     const teams = `/organizations/${organization.name}/teams`
     const create = () => organization.owner.client.post(teams, body('teams', { name: uniqueName('team') }))
     expect(await fewest(create)).toBeLessThanOrEqual(4)
+  })
+
+  test('a search of a plain member waits as often as one of an owner', async () => {
+    const name = uniqueName('a-team-with-a-long-name')
+    const member = await addMember(server, organization, [await createTeam(organization)])
+    await createTeam(organization, { name, visibility: 'organization' })
+    const search = ({ client }: Person) =>
+      fewest((number) =>
+        client.get(`/organizations/${organization.name}/teams?q=${name.slice(0, number + 2)}`),
+      )
+    expect(await search(member)).toBe(await search(organization.owner))
   })
 
   test('a push of a state sends statements together that need no answer of each other', async () => {

@@ -44,15 +44,19 @@ export async function listVisibleTeams(listing: Listing, page: Page): Promise<Te
   return { teams: await mergedPage(open, offset, page.size, own), total }
 }
 
+/** `ids` is a JSON list. */
+const secretTeams = prepared<{ ids: string }>()((db, param, engine) =>
+  db
+    .selectFrom('teams')
+    .where(isTextIn(engine, 'id', param('ids')))
+    .where('visibility', '=', 'secret')
+    .selectAll(),
+)
+
 /** The caller's own secret teams that pass the filter. They are few, so all are read and merged into the page. */
 async function secretTeamsAmong({ tx, standing, filter }: Listing): Promise<TeamRow[]> {
   const rows = await inSlices([...standing.teamIds], (slice) =>
-    tx.db
-      .selectFrom('teams')
-      .where('id', 'in', slice)
-      .where('visibility', '=', 'secret')
-      .selectAll()
-      .execute(),
+    tx.all(secretTeams, { ids: JSON.stringify(slice) }),
   )
   return rows.filter((team) => passes(team, filter)).sort(byName)
 }
@@ -101,18 +105,19 @@ async function foundTeams(listing: Listing, q: string): Promise<OpenTeams> {
   const { tx, organization, standing, teamNames, mayReadAgain } = listing
   const organizationId = organization.id
   const isOpenOnly = !standing.seesSecretTeams
-  let query: TeamQuery = tx.db
-    .selectFrom('teams')
-    .where('teams.organization_id', '=', organizationId)
-    .where(holdsText(tx.engine, 'teams.name', q))
-  if (isOpenOnly) query = query.where('teams.visibility', '=', 'organization')
+  const query = () =>
+    tx.db
+      .selectFrom('teams')
+      .where('teams.organization_id', '=', organizationId)
+      .where(holdsText(tx.engine, 'teams.name', q))
+      .$if(isOpenOnly, (teams) => teams.where('teams.visibility', '=', 'organization'))
   const sought = { organizationId, part: q.toLowerCase(), isOpenOnly }
   const found = await teamNames.search(tx, sought, mayReadAgain)
-  const total = found?.total ?? (await countOf(query))
+  const total = found?.total ?? (await countOf(query()))
   const window = (offset: number, limit: number) =>
     found !== undefined && offset + limit <= MAX_FOUND_REACH
       ? found.window(offset, limit)
-      : fromNearerEnd(total, offset, limit, readOf(query))
+      : fromNearerEnd(total, offset, limit, readOf(query()))
   return { total, window }
 }
 
