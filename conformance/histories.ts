@@ -57,8 +57,11 @@ export async function judgeOnSqlite(token: string, patterns: string[]): Promise<
 /** A database, and what happens to it while the nodes work. */
 type Place = {
   readonly url: string
-  /** `inflict` resolves when all is repaired. */
-  readonly faults: readonly { readonly afterMs: number; readonly inflict: () => Promise<void> }[]
+  /** `inflict` resolves when all is repaired. The signal fires when the history is judged. */
+  readonly faults: readonly {
+    readonly afterMs: number
+    readonly inflict: (judged: AbortSignal) => Promise<void>
+  }[]
   readonly remove: () => Promise<void>
 }
 
@@ -70,7 +73,7 @@ async function withOutages(): Promise<Place> {
     url: cluster.url(forwarder.port),
     faults: randomOutages(MAX_FAULTS, SEED).map((outage) => ({
       afterMs: outage.afterMs,
-      inflict: () => inflict(outage, cluster, forwarder),
+      inflict: (judged) => inflict(outage, cluster, forwarder, judged),
     })),
     remove: async () => {
       await forwarder.close()
@@ -136,16 +139,16 @@ export async function judgeOnPostgres(
   const nodes: Purser[] = []
   try {
     for (const _ of [1, 2]) nodes.push(await startPurser(settings))
-    let isJudged = false
+    const judged = new AbortController()
     const { promise: begun, resolve: onBegin } = Promise.withResolvers<void>()
-    const judging = judge(nodes, token, patterns, workspaces, onBegin).finally(() => (isJudged = true))
+    const judging = judge(nodes, token, patterns, workspaces, onBegin).finally(() => judged.abort())
     await Promise.race([judging, begun])
     let count = 0
     for (const { afterMs, inflict: inflictOne } of place.faults) {
       // There must be time to work in between.
       await Promise.race([judging, delay(PAUSE_MS + afterMs, undefined, { ref: false })])
-      if (isJudged) break
-      await inflictOne()
+      if (judged.signal.aborted) break
+      await inflictOne(judged.signal)
       count += 1
     }
     const tally = await judging

@@ -3,12 +3,16 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 /** The simple query `commit`, as pg sends it. */
 const COMMIT = Buffer.from('Q\0\0\0\u000bcommit\0', 'latin1')
 
+/** How Purser begins a transaction. The statements in it may be prepared, so that their text is not sent again. */
+const BEGIN_READ = 'begin isolation level repeatable read'
+const BEGIN_WRITE = 'begin isolation level read committed'
+
 /** The statements before a commit may come with it. */
 function isCommit(bytes: Buffer): boolean {
   return bytes.subarray(-COMMIT.length).equals(COMMIT)
 }
 
-type Pair = { client: Socket; server: Socket; isSwallowed: boolean }
+type Pair = { client: Socket; server: Socket; isSwallowed: boolean; isWriting: boolean }
 
 /** A proxy between Purser and its database that fails like a network. */
 export class Forwarder {
@@ -63,7 +67,7 @@ export class Forwarder {
     this.#isSwallowing = false
   }
 
-  /** Cuts the connection that sends the n-th commit from now: before the server gets it, or instead of the answer. */
+  /** Cuts the connection that sends the n-th commit of a write from now: before the server gets it, or instead of the answer. */
   cutAtCommit(n: number, when: 'before' | 'after'): void {
     this.#cutAt = { commit: this.#commits + n, when }
   }
@@ -79,7 +83,7 @@ export class Forwarder {
 
   #accept(client: Socket): void {
     const server = connect(this.#target, '127.0.0.1')
-    const pair: Pair = { client, server, isSwallowed: this.#isSwallowing }
+    const pair: Pair = { client, server, isSwallowed: this.#isSwallowing, isWriting: false }
     this.#pairs.add(pair)
     let isClientsTurn = true
     /** What the server has answered since the commit whose answer is cut. */
@@ -98,7 +102,9 @@ export class Forwarder {
         .on('close', end)
     client.on('data', (bytes) => {
       if (pair.isSwallowed) return
-      const when = isCommit(bytes) ? this.#atCommit() : undefined
+      if (bytes.includes(BEGIN_WRITE)) pair.isWriting = true
+      else if (bytes.includes(BEGIN_READ)) pair.isWriting = false
+      const when = pair.isWriting && isCommit(bytes) ? this.#atCommit() : undefined
       if (when === 'before') return end()
       if (when === 'after') withheld = ''
       if (isClientsTurn) this.roundTrips += 1

@@ -5,6 +5,9 @@ import type { PostgresCluster } from './postgres-cluster.ts'
 import { Client, type Response } from './client.ts'
 import { isLong } from './runs.ts'
 
+/** Much longer than a few writes take, also on a busy machine. */
+const CUT_PATIENCE_MS = 60_000
+
 /** Outages of the database. Each function resolves when the database is repaired. */
 const outages = {
   'stop fast': async (cluster: PostgresCluster, _: Forwarder, ms: number) => {
@@ -36,13 +39,25 @@ const outages = {
   },
   'connections used up': (cluster: PostgresCluster, _: Forwarder, ms: number) => cluster.useUpConnections(ms),
   'commits fail': (cluster: PostgresCluster, _: Forwarder, ms: number) => cluster.failCommits(ms),
-  'cut before a commit': (_: PostgresCluster, forwarder: Forwarder) => atCommit(forwarder, 'before'),
-  'cut after a commit': (_: PostgresCluster, forwarder: Forwarder) => atCommit(forwarder, 'after'),
+  'cut before a commit': (_: PostgresCluster, forwarder: Forwarder, _ms: number, workEnded?: AbortSignal) =>
+    atCommit(forwarder, 'before', workEnded),
+  'cut after a commit': (_: PostgresCluster, forwarder: Forwarder, _ms: number, workEnded?: AbortSignal) =>
+    atCommit(forwarder, 'after', workEnded),
 }
 
-async function atCommit(forwarder: Forwarder, when: 'before' | 'after'): Promise<void> {
+/** @param workEnded fires when nobody writes any more, so that there may be no commit to cut */
+async function atCommit(
+  forwarder: Forwarder,
+  when: 'before' | 'after',
+  workEnded: AbortSignal | undefined,
+): Promise<void> {
   forwarder.cutAtCommit(5, when)
-  for (let waited = 0; !forwarder.hasCut && waited < 100; waited++) await pause(20)
+  const end = performance.now() + CUT_PATIENCE_MS
+  while (!forwarder.hasCut) {
+    if (workEnded?.aborted === true) return
+    if (performance.now() > end) throw new Error(`no connection was cut ${when} a commit: no write came`)
+    await pause(20)
+  }
 }
 
 /** What goes away: `afterMs` after the load began, for `ms`. */
@@ -80,8 +95,13 @@ export function randomOutages(count: number, seed?: number): Outage[] {
   return randomFaults(Object.keys(outages) as Outage['kind'][], count, seed)
 }
 
-export async function inflict(outage: Outage, cluster: PostgresCluster, forwarder: Forwarder): Promise<void> {
-  await outages[outage.kind](cluster, forwarder, outage.ms)
+export async function inflict(
+  outage: Outage,
+  cluster: PostgresCluster,
+  forwarder: Forwarder,
+  workEnded?: AbortSignal,
+): Promise<void> {
+  await outages[outage.kind](cluster, forwarder, outage.ms, workEnded)
 }
 
 /** Retries requests that are answered 503, like clients do. */
