@@ -11,7 +11,9 @@ import { LATER_INDEX, LATER_MIGRATION, withLaterMigration } from './support/late
 import { Purser, run, settingsFor, type Settings } from './support/purser.ts'
 import { unpackReleaseBefore } from './support/release-before.ts'
 import { output, seeded } from './support/seeded.ts'
+import { base64, postState, processed, stateText } from './support/states.ts'
 import { tablesOf } from './support/tables-of.ts'
+import { body } from './support/world.ts'
 
 type Worker = { readonly statuses: Set<number>; readonly made: string[]; readonly ended: Promise<void> }
 
@@ -34,6 +36,7 @@ async function work(
 ): Promise<void> {
   const client = new Client(address, token)
   const workspaces = '/organizations/demo/workspaces'
+  const memberships = '/organizations/demo/organization-memberships'
   const request = async (answer: ReturnType<Client['get']>) => {
     const { status, text, json } = await answer
     if (status >= 300) throw new Error(`${name} was answered ${status}: ${text}`)
@@ -59,7 +62,16 @@ async function work(
     )
     const target = `/projects/${projects[number % projects.length].id}/relationships/workspaces`
     await request(client.post(target, { data: [{ type: 'workspaces', id: other.id }] }))
-    if (number % 2 === 0) await request(client.delete(`/workspaces/${other.id}`))
+    await request(client.post(`/workspaces/${other.id}/actions/lock`))
+    const state = stateText(`{"name": {"value": "${attributes.name}", "type": "string"}}`)
+    await request(postState(client, other.id, state, { state: base64(state) }))
+    await request(client.post(`/workspaces/${other.id}/actions/unlock`))
+    const invitation = body('organization-memberships', { email: `${attributes.name}@example.com` })
+    const { data: invited } = await request(client.post(memberships, invitation))
+    if (number % 2 === 0) {
+      await request(client.delete(`/workspaces/${other.id}`))
+      await request(client.delete(`/organization-memberships/${invited.id}`))
+    }
   }
 }
 
@@ -155,6 +167,11 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two releases o
           const { json } = await client.get(`/organizations/demo/teams?filter[names]=${name}`)
           expect(json.data).toHaveLength(1)
         }
+        // The workspaces with even numbers were deleted.
+        const kept = made.at(made.length % 2 === 0 ? -1 : -2)
+        const { id } = (await client.get(`/organizations/demo/workspaces/${kept}`)).json.data
+        const outputs = await processed(client, `/workspaces/${id}/current-state-version-outputs`)
+        expect(outputs.json.data[0].attributes.value).toBe(kept)
       }
       const { json } = await client.get('/organizations/demo/teams')
       const made = seen.flatMap((each) => each.made).length
@@ -173,6 +190,12 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two releases o
         expect(total).toBeGreaterThan(0)
         expect(attributes['workspace-count']).toBe(total)
       }
+      const members = async (query: string) =>
+        (await counting.get(`/organizations/demo/organization-memberships${query}`)).json.meta.pagination
+      // The list reads what the triggers keep. A search counts, and every address contains this.
+      const { 'total-count': counted } = await members('?q=@')
+      expect(counted).toBeGreaterThan(made / 2)
+      expect(await members('')).toMatchObject({ 'total-count': counted })
     },
   )
 })
