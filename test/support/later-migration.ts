@@ -6,7 +6,8 @@ import { runScript } from '../../src/database/portable.ts'
 
 /**
  * A migration that only tests have. Importing this file adds it, also in another process: with `withLaterMigration` in
- * its environment. It makes tables, changes a table with rows, and writes a row for each of them.
+ * its environment. It makes a table with an index, changes a table with rows, which gets an index later, and writes a row
+ * for each of them.
  */
 export const LATER_MIGRATION = '9000-of-the-tests'
 
@@ -20,9 +21,8 @@ create table workspace_notes (
   workspace_id TEXT primary key references workspaces (id) on delete cascade,
   name TEXT not null
 );
+create index workspace_notes_by_name on workspace_notes (name);
 alter table workspaces add column note_count INTEGER not null default 0;
-drop index workspaces_listed;
-create index workspaces_listed on workspaces (organization_id, name, id, project_id, note_count);
 `,
     )
     const rows = await db.selectFrom('workspaces').select(['id', 'name']).execute()
@@ -35,8 +35,8 @@ create index workspaces_listed on workspaces (organization_id, name, id, project
 
 migrations[LATER_MIGRATION] = laterMigration
 
-export const LATER_INDEX = 'workspace_notes_by_name'
+export const LATER_INDEX = 'workspaces_by_note_count'
 
-laterIndexes.push({ name: LATER_INDEX, on: 'workspace_notes (name)', since: LATER_MIGRATION })
+laterIndexes.push({ name: LATER_INDEX, on: 'workspaces (note_count)', since: LATER_MIGRATION })
 
 export const withLaterMigration = { NODE_OPTIONS: `--import=${import.meta.url}` }
