@@ -14,6 +14,7 @@ import {
   migrate,
   migrations,
   missingMigrations,
+  type TableMigration,
 } from '../src/database/migrate.ts'
 import { openDatabase, type OpenDatabase } from '../src/database/open.ts'
 import type { Tables } from '../src/database/tables.ts'
@@ -54,6 +55,14 @@ async function backUpOlder(engine: Engine): Promise<string> {
   const { migrations: names } = await opened(config, (open) => writeBackup(open, file, systemClock))
   expect(names).toEqual([FIRST_MIGRATION])
   return file
+}
+
+/** Until the test ends, this is a release before the later migration. */
+function forgetLaterMigration(): TableMigration {
+  const later = existing(migrations[LATER_MIGRATION])
+  delete migrations[LATER_MIGRATION]
+  onTestFinished(() => void (migrations[LATER_MIGRATION] = later))
+  return later
 }
 
 /** The migrations that the older database lacks. */
@@ -157,13 +166,11 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
   test('is refused by releases that its newest migration does not admit, and used by others', async () => {
     const config = await newConfig(engine)
     await migrateIn(config)
-    const { [LATER_MIGRATION]: later, ...older } = migrations
-    delete migrations[LATER_MIGRATION]
-    onTestFinished(() => void (migrations[LATER_MIGRATION] = existing(later)))
+    const later = forgetLaterMigration()
     const missing = () => opened(config, ({ withConnection }) => withConnection(missingMigrations))
     expect(await missing()).toEqual({
       names: [],
-      applied: Object.keys(older).length + 1,
+      applied: Object.keys(migrations).length + 1,
       newer: [LATER_MIGRATION],
     })
     expect(await migrateIn(config)).toEqual([])
@@ -171,12 +178,22 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
     await expect(opened(config, (open) => writeBackup(open, file, systemClock))).rejects.toThrow(
       `tables of a newer Purser (${LATER_MIGRATION})`,
     )
-    migrations[LATER_MIGRATION] = { ...existing(later), oldestRelease: '99.1.0' }
+    migrations[LATER_MIGRATION] = { ...later, oldestRelease: '99.1.0' }
     const refusing = await newConfig(engine)
     await migrateIn(refusing)
     delete migrations[LATER_MIGRATION]
     await expect(opened(refusing, ({ withConnection }) => withConnection(missingMigrations))).rejects.toThrow(
       /it has the migrations 9000-of-the-tests, which need version 99\.1\.0 or newer/,
+    )
+  })
+
+  test('is refused by a release that it admits if it lacks one of the migrations of that release', async () => {
+    const config = await newConfig(engine)
+    await migrateIn(config)
+    forgetLaterMigration()
+    migrations[FAILING] = { up: () => Promise.reject(new Error('on purpose')), oldestRelease: '0.1.0' }
+    await expect(migrateIn(config)).rejects.toThrow(
+      /it has the migrations 9000-of-the-tests, which this one does not know, and lacks 9001-that-fails, which cannot follow them/,
     )
   })
 

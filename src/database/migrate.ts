@@ -167,7 +167,7 @@ type MissingMigrations = {
   readonly newer: string[]
 }
 
-/** Throws NewerDatabaseError if this release cannot use the tables. */
+/** Throws OperatorError if this release cannot use the tables. */
 export async function missingMigrations(db: Kysely<Tables>): Promise<MissingMigrations> {
   const applied = await appliedMigrations(db)
   const newer = applied.filter((name) => !(name in migrations))
@@ -175,8 +175,12 @@ export async function missingMigrations(db: Kysely<Tables>): Promise<MissingMigr
   if (newer.length > 0) {
     if (!applied.includes(FIRST_MIGRATION)) throw notOurs(`migrations ${newer.join(', ')}`)
     const oldest = (await namesOfTables(db)).includes('compatibility') ? await oldestRelease(db) : undefined
-    if (oldest === undefined || isOlderRelease(version, oldest) || names.length > 0) {
-      throw new NewerDatabaseError(newer, oldest)
+    if (oldest === undefined || isOlderRelease(version, oldest)) throw new NewerDatabaseError(newer, oldest)
+    // A migration expects the tables of those before it, and nothing of those after it.
+    if (names.length > 0) {
+      throw new OperatorError(
+        `the database is of another Purser than this ${version}: it has the migrations ${newer.join(', ')}, which this one does not know, and lacks ${names.join(', ')}, which cannot follow them: use the Purser that migrated it`,
+      )
     }
   }
   return { names, applied: applied.length, newer }
