@@ -69,6 +69,13 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('round trips to
     expect(await search(member)).toBe(await search(organization.owner))
   })
 
+  test('a create of a workspace waits a few times', async () => {
+    const workspaces = `/organizations/${organization.name}/workspaces`
+    const create = () =>
+      organization.owner.client.post(workspaces, body('workspaces', { name: uniqueName('workspace') }))
+    expect(await fewest(create)).toBeLessThanOrEqual(9)
+  })
+
   test('a push of a state sends statements together that need no answer of each other', async () => {
     const { client } = organization.owner
     const { workspaceId } = await createState(organization, '{}')
