@@ -114,6 +114,9 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to
     const other: Settings = { ...(await settingsFor('sqlite')), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
     await output(['migrate'], other)
     await refused(['--to', to], other, /the target is not empty: move into a new database/)
+    // Whoever has to go back finds in the folder what was there.
+    const back = new Purser(['serve'], source)
+    expect(await seenBy(await back.address(), tokens)).toEqual(before)
   })
 
   test('refuses a wrong secret key before it writes anything', async () => {
