@@ -7,7 +7,7 @@ import type { Organization } from './seed.ts'
 
 export type WithMembers = {
   readonly organization: Organization
-  readonly membershipId: string
+  readonly membershipIds: readonly string[]
   readonly userId: string
   readonly workspaceId: string
 }
@@ -43,7 +43,8 @@ export async function withMembers(database: Database, count: number): Promise<Wi
     await tx.db.updateTable('teams').set({ users_count: count }).where('id', '=', team.id).execute()
     await bumpVersion(tx, organization.id)
   })
-  return { organization, membershipId: person(0).membership, userId: person(0).id, workspaceId }
+  const membershipIds = people.map(({ membership }) => membership)
+  return { organization, membershipIds, userId: person(0).id, workspaceId }
 }
 
 export type WithTeamsOfPerson = {

@@ -14,12 +14,15 @@ const ROWS_A_TRANSACTION = 5_000
 export const OLD = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' }
 
 type TableName =
+  | 'organizations'
+  | 'projects'
   | 'teams'
   | 'workspaces'
   | 'users'
   | 'memberships'
   | 'team_members'
   | 'team_workspaces'
+  | 'team_projects'
   | 'authentication_tokens'
   | 'tags'
   | 'workspace_tags'
@@ -121,11 +124,12 @@ export async function addTeams(database: Database, organizationId: string, count
   return ids
 }
 
-/** An organization with this many secret teams more. */
-export async function withTeams(database: Database, count: number): Promise<Organization> {
+export type WithTeams = { readonly organization: Organization; readonly ids: readonly string[] }
+
+/** An organization with this many secret teams more, and their ids. */
+export async function withTeams(database: Database, count: number): Promise<WithTeams> {
   const organization = await organizationOf(database, `grown-teams-${count}`)
-  await addTeams(database, organization.id, count)
-  return organization
+  return { organization, ids: await addTeams(database, organization.id, count) }
 }
 
 /** Adds a workspace, and this many secret teams that may read it. Returns their ids. */
@@ -163,7 +167,7 @@ export async function withTeamsOfWorkspace(database: Database, count: number): P
 
 export type WithWorkspaces = {
   readonly organization: Organization
-  readonly workspaceId: string
+  readonly workspaceIds: readonly string[]
   readonly projectId: string
 }
 
@@ -185,7 +189,7 @@ export async function withWorkspaces(database: Database, count: number): Promise
     readGrant(organization.id, teamId, idOf(number)),
   )
   await database.write((tx) => bumpVersion(tx, organization.id))
-  return { organization, workspaceId: ids[0] ?? '', projectId }
+  return { organization, workspaceIds: ids, projectId }
 }
 
 export type WithVersions = {

@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Engine } from '../src/database/portable.ts'
+import { routes } from '../src/app.ts'
 import { markdown, titles, writePart } from './report.ts'
-import type { Asked } from './scaling-dimensions.ts'
+import type { Asked } from './scaling-asked.ts'
 
 export type Series = {
   readonly dimension: string
@@ -26,7 +27,8 @@ export function slopeOf({ points }: Series): number {
 }
 
 function verdict(series: Series): string {
-  if (series.growth === 'more') return ''
+  if (series.growth === 'answer') return 'larger answer'
+  if (series.growth === 'search') return 'searches'
   if (slopeOf(series) <= MAX_SLOPE) return 'constant'
   return series.growth === 'counts' ? 'counts all' : 'GROWS'
 }
@@ -34,17 +36,24 @@ function verdict(series: Series): string {
 const HEAD_OF_PAGE = `# Scaling
 
 Written by \`npm run scaling\` for SQLite and \`npm run scaling -- --engine postgres\`; do not edit. Each cell is the
-median latency of a request over one connection, in milliseconds, with nothing beside it. The sizes of a row are
-measured in turns, so that no change of the machine's speed looks like growth; rows without a verdict are measured one
-size at a time. The slope is the power of the size with which it grows: 0 is constant, 1 is proportional. A single
-object and a first page count as constant up to ${MAX_SLOPE}.
+median latency of a request over one connection, in milliseconds, with nothing beside it. The slope is the power of the
+size with which it grows: 0 is constant, 1 is proportional. A request for a single object or a first page counts as
+constant up to ${MAX_SLOPE}. The last column says:
 
-Some first pages grow because the database counts or sorts all rows that the list has: "counts all". Their total must be
-exact, and no table keeps it for each filter or each caller. [Why these grow](#why-some-first-pages-grow) has the shares.
-Rows without a verdict read more when there is more: a search, a page in the middle, or a list without pages. \`q\` is
-measured some seconds after the first search, which reads and indexes all names. In the table of workspaces, a team of the
-member has a grant on each single workspace. With a grant on their project instead, the member's reads cost as much as an
-owner's.
+- **constant**: it does not grow.
+- **counts all**: the database counts or sorts all rows that the list has. Their total must be exact, and no table keeps
+  it for each filter or each caller. [Why these grow](#why-some-first-pages-grow) has the shares.
+- **larger answer**: the answer has more in it: all outputs of a state, all members of a team, all teams of a person.
+- **searches**: there is more to look through: a part of a name, or a page in the middle of a list.
+- **GROWS**: it should not.
+
+The sizes of a row are measured in turns, so that no change of the machine's speed looks like growth. Three kinds of rows
+are measured one size at a time: those with a larger answer, those that search, and all rows by organizations, because
+lists of the whole site have them all. A read is sent again and again, so most answers come from documents in memory, once
+the database has confirmed the caller, their rights and the versions. An answer that is too large is not kept: see the
+current outputs, all. Each write is sent once. \`q\` among teams is measured some seconds after the first search,
+which reads and indexes all names. In the table of workspaces, a team of the member has a grant on each single workspace;
+in that of projects, on each project.
 
 ## Why some first pages grow
 
@@ -76,8 +85,17 @@ with access, because a person counts once, however many of these teams they are 
 The limits of the [settings](settings.md) bound what they count: 5,000 members of a team and 1,000 state versions of a
 workspace, for example, if nothing else is set.`
 
-export function writeScaling(docs: string, engine: Engine, series: readonly Series[], most: number): void {
-  writePart(join(docs, 'scaling.md'), HEAD_OF_PAGE, engine, partOf(engine, series, most))
+export type Measured = {
+  readonly series: readonly Series[]
+  /** The largest size. */
+  readonly most: number
+  /** The first line of each request that was sent. */
+  readonly sent: readonly string[]
+}
+
+export function writeScaling(docs: string, engine: Engine, measured: Measured): void {
+  const { series } = measured
+  writePart(join(docs, 'scaling.md'), HEAD_OF_PAGE, engine, partOf(engine, measured))
   for (const [dimension, some] of byDimension(series)) {
     writeFileSync(join(docs, fileOf(dimension, engine)), plot(some, dimension))
   }
@@ -90,7 +108,7 @@ function byDimension(series: readonly Series[]): Map<string, Series[]> {
 const fileOf = (dimension: string, engine: Engine) =>
   `scaling-${dimension.replaceAll(' ', '-')}-${engine}.svg`
 
-function partOf(engine: Engine, series: readonly Series[], most: number): string {
+function partOf(engine: Engine, { series, most, sent }: Measured): string {
   const [processor] = cpus()
   const where = `${processor?.model.trim()}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}, sizes up to ${most.toLocaleString('en')}.`
   const tables = Array.from(byDimension(series), ([dimension, some]) => {
@@ -104,7 +122,17 @@ function partOf(engine: Engine, series: readonly Series[], most: number): string
     ])
     return `### By ${dimension}\n\n${markdown(head, lines)}\n\n![Latency by ${dimension}](${fileOf(dimension, engine)})`
   })
-  return [`## ${titles[engine]}`, where, ...tables].join('\n\n')
+  return [`## ${titles[engine]}`, where, ...tables, withoutRow(sent)].join('\n\n')
+}
+
+/** The routes that no row has asked. */
+function withoutRow(sent: readonly string[]): string {
+  const others = routes.filter(({ method, path }) => {
+    const line = new RegExp(`^${method} /api/v2${path.replace(/:[a-z_]+/g, '[^/?]+')}[? ]`)
+    return !sent.some((each) => line.test(each))
+  })
+  const names = others.map(({ method, path }) => `\`${method} ${path}\``)
+  return `### Without a row\n\n${others.length} of ${routes.length} routes are in no table: ${names.join(', ')}.`
 }
 
 const cellOf = (ms: number | undefined) => ms?.toFixed(ms < 10 ? 2 : 1) ?? ''

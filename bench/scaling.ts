@@ -17,7 +17,8 @@ import { Child, pinSelf } from './child.ts'
 import { configOf, engineOf, secretKey } from './engine.ts'
 import type { Job, JobResult } from './load.ts'
 import { Purser } from './purser.ts'
-import { dimensions, type Asked, type Dimension } from './scaling-dimensions.ts'
+import type { Asked, Dimension } from './scaling-asked.ts'
+import { dimensions } from './scaling-dimensions.ts'
 import { writeScaling, type Series } from './scaling-report.ts'
 
 const { values: options } = parseArgs({
@@ -40,74 +41,133 @@ const MEASURED_MS = 400
 process.env['PURSER_MAX_TEAMS'] = '10000000'
 process.env['PURSER_MAX_WORKSPACES'] = '10000000'
 process.env['PURSER_MAX_MEMBERS'] = '10000000'
+process.env['PURSER_MAX_PROJECTS'] = '1000000'
 
-type Prepared = { readonly size: number; readonly ask: (purser: Purser) => Promise<Asked[]> }
+type Wanted = { readonly dimension: Dimension; readonly size: number }
+type Prepared = Wanted & { readonly ask: (purser: Purser) => Promise<Asked[]> }
 type Sized = Asked & { readonly size: number }
+type Asking = { readonly asked: Sized; readonly ms: number }
 type Point = Series['points'][number]
 type Bounded = { readonly requests: readonly string[] } & Pick<Job, 'durationMs' | 'count'>
 
 const folder = mkdtempSync(join(tmpdir(), 'purser-scaling-'))
 const series: Series[] = []
-const children: { stop: () => Promise<void> }[] = []
+/** The first line of each request. */
+const sent: string[] = []
+const isOfSite = (dimension: Dimension) => dimension.isOfSite === true
+const load = new Child(fileURLToPath(new URL('load.ts', import.meta.url)), 'load')
 try {
   pinSelf()
+  // First, because the lists of the site have the organizations of all other tables, too.
+  for (const dimension of chosen.filter(isOfSite)) {
+    const points: Asking[] = []
+    for (const size of dimension.sizes.filter((each) => each <= most)) {
+      const made = await make([{ dimension, size }])
+      points.push(...(await withPurser((purser) => askAtOnce(purser, made))))
+    }
+    note(dimension, points)
+  }
+  const others = chosen.filter((dimension) => !isOfSite(dimension))
+  const made = await make(
+    others.flatMap((dimension) =>
+      dimension.sizes.filter((size) => size <= most).map((size) => ({ dimension, size })),
+    ),
+  )
+  await withPurser(async (purser) => {
+    for (const [dimension, some] of Map.groupBy(made, (each) => each.dimension)) {
+      note(dimension, await askInTurns(purser, some))
+    }
+  })
+} finally {
+  await load.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
+if (options.only === undefined) {
+  const placeOf = (name: string) => dimensions.findIndex((dimension) => dimension.name === name)
+  const ordered = series.toSorted((one, other) => placeOf(one.dimension) - placeOf(other.dimension))
+  writeScaling(fileURLToPath(new URL('../docs', import.meta.url)), engine, {
+    series: ordered,
+    most,
+    sent,
+  })
+}
+
+/** Makes the data of some sizes, before a server starts. */
+async function make(wanted: readonly Wanted[]): Promise<Prepared[]> {
   const { database, withConnection } = await openDatabase(configOf(engine, folder))
   await withConnection(migrate)
   await makeFirstUser(database, systemClock, new AuditKey(Buffer.from(secretKey, 'hex')), undefined)
-  const prepared = new Map<Dimension, Prepared[]>()
-  for (const dimension of chosen) {
-    const made: Prepared[] = []
-    for (const size of dimension.sizes.filter((each) => each <= most)) {
-      made.push({ size, ask: await dimension.make(database, size) })
-      console.log(`${dimension.name} ${size}: made`)
-    }
-    prepared.set(dimension, made)
+  const made: Prepared[] = []
+  for (const { dimension, size } of wanted) {
+    made.push({ dimension, size, ask: await dimension.make(database, size) })
+    console.log(`${dimension.name} ${size}: made`)
   }
   // PostgreSQL does this by itself, after some time.
   await withConnection((db) => learnTables(db, engine))
   await database.close()
+  return made
+}
 
-  const load = new Child(fileURLToPath(new URL('load.ts', import.meta.url)), 'load')
-  children.push(load)
+async function withPurser<T>(work: (purser: Purser) => Promise<T>): Promise<T> {
   const purser = await Purser.start(engine, folder)
-  children.push(purser)
-  for (const [dimension, made] of prepared) {
-    const asked: Sized[] = []
-    const atOnce: (Point & { what: string })[] = []
-    for (const { size, ask } of made) {
-      for (const each of await ask(purser)) {
-        const sized = { ...each, size }
-        asked.push(sized)
-        // The names of one organization may displace those of another, so these take no turns.
-        const points = each.growth === 'more' ? await measure(load, purser, [sized]) : []
-        for (const point of points) atOnce.push({ ...point, what: each.what })
-      }
-    }
-    for (const [what, sized] of Map.groupBy(asked, (each) => each.what)) {
-      const known = atOnce.filter((each) => each.what === what)
-      const points = known.length > 0 ? known : await measure(load, purser, sized)
-      console.log(`${dimension.name}: ${what}: ${points.map(({ ms }) => ms.toFixed(3)).join(' ')} ms`)
-      series.push({ dimension: dimension.name, what, growth: sized[0]?.growth ?? 'constant', points })
+  try {
+    return await work(purser)
+  } finally {
+    await purser.stop()
+  }
+}
+
+async function sizedBy(purser: Purser, { ask, size }: Prepared): Promise<Sized[]> {
+  return (await ask(purser)).map((asked) => ({ ...asked, size }))
+}
+
+async function askAtOnce(purser: Purser, made: readonly Prepared[]): Promise<Asking[]> {
+  const found: Asking[] = []
+  for (const each of made) {
+    for (const asked of await sizedBy(purser, each)) found.push(...(await measure(purser, [asked])))
+  }
+  return found
+}
+
+/** Measures the sizes of a row in turns. */
+async function askInTurns(purser: Purser, made: readonly Prepared[]): Promise<Asking[]> {
+  const rows: Sized[] = []
+  const found: Asking[] = []
+  for (const each of made) {
+    for (const asked of await sizedBy(purser, each)) {
+      // The names of one organization may displace those of another, so these take no turns.
+      if (isOneByOne(asked)) found.push(...(await measure(purser, [asked])))
+      else rows.push(asked)
     }
   }
-} finally {
-  for (const child of children.toReversed()) await child.stop()
-  rmSync(folder, { recursive: true, force: true })
+  for (const some of Map.groupBy(rows, ({ what }) => what).values())
+    found.push(...(await measure(purser, some)))
+  return found
 }
-if (options.only === undefined) {
-  writeScaling(fileURLToPath(new URL('../docs', import.meta.url)), engine, series, most)
+
+function isOneByOne({ growth }: Asked): boolean {
+  return growth === 'answer' || growth === 'search'
+}
+
+function note(dimension: Dimension, found: readonly Asking[]): void {
+  const rows = Map.groupBy(found, ({ asked }) => asked.what)
+  for (const { asked } of found)
+    sent.push(...asked.requests.slice(0, 2).map((text) => text.split('\r\n', 1)[0] ?? ''))
+  for (const [what, some] of rows) {
+    const points: Point[] = some.map(({ asked: { size }, ms }) => ({ size, ms }))
+    console.log(`${dimension.name}: ${what}: ${points.map(({ ms }) => ms.toFixed(3)).join(' ')} ms`)
+    series.push({ dimension: dimension.name, what, growth: some[0]?.asked.growth ?? 'constant', points })
+  }
 }
 
 /** The median latency over one connection for each size, in milliseconds: the median of the rounds. */
-async function measure(load: Child, purser: Purser, sized: readonly Sized[]): Promise<Point[]> {
+async function measure(purser: Purser, sized: readonly Sized[]): Promise<Asking[]> {
   const rounds = sized.map((): number[] => [])
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [place, { requests, status = '200' }] of sized.entries()) {
       const isRepeatable = requests.length === 1
-      if (isRepeatable && round === 0)
-        await latencyOf(load, purser, status, { requests, durationMs: WARM_UP_MS })
+      if (isRepeatable && round === 0) await latencyOf(purser, status, { requests, durationMs: WARM_UP_MS })
       const ms = await latencyOf(
-        load,
         purser,
         status,
         isRepeatable ? { requests, durationMs: MEASURED_MS } : shareOf(requests, round),
@@ -115,7 +175,7 @@ async function measure(load: Child, purser: Purser, sized: readonly Sized[]): Pr
       rounds[place]?.push(ms)
     }
   }
-  return sized.map(({ size }, place) => ({ size, ms: median(rounds[place] ?? []) }))
+  return sized.map((asked, place) => ({ asked, ms: median(rounds[place] ?? []) }))
 }
 
 /** The requests of one round, each of which is sent once. */
@@ -124,12 +184,7 @@ function shareOf(requests: readonly string[], round: number): Bounded {
   return { requests: requests.slice(round * share, (round + 1) * share), count: share }
 }
 
-async function latencyOf(
-  load: Child,
-  purser: Purser,
-  status: string,
-  { requests, ...bound }: Bounded,
-): Promise<number> {
+async function latencyOf(purser: Purser, status: string, { requests, ...bound }: Bounded): Promise<number> {
   const { statuses, latencies } = await load.ask<JobResult>('run', {
     port: purser.port,
     connections: 1,

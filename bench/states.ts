@@ -94,6 +94,16 @@ export async function createWorkspace(
   return id
 }
 
+/** Larger states are uploaded apart. */
+const isLarge = ({ length }: StateFile) => length > 20 * MEGABYTE
+
+/** The body that creates a state version. */
+export function pushBody(file: StateFile): object {
+  const content = isLarge(file) ? {} : { state: Buffer.concat(file.chunks).toString('base64') }
+  const attributes = { serial: file.serial, md5: file.md5, lineage: LINEAGE, ...content }
+  return { data: { type: 'state-versions', attributes } }
+}
+
 /** Stores a state and waits until its outputs are readable. Returns the state version's id. */
 export async function upload(
   purser: Purser,
@@ -101,20 +111,9 @@ export async function upload(
   token: string,
   file: StateFile,
 ): Promise<string> {
-  const isLarge = file.length > 20 * MEGABYTE
-  const made = await purser.must('POST', `/workspaces/${workspaceId}/state-versions`, token, {
-    data: {
-      type: 'state-versions',
-      attributes: {
-        serial: file.serial,
-        md5: file.md5,
-        lineage: LINEAGE,
-        ...(isLarge ? {} : { state: Buffer.concat(file.chunks).toString('base64') }),
-      },
-    },
-  })
+  const made = await purser.must('POST', `/workspaces/${workspaceId}/state-versions`, token, pushBody(file))
   const { id, attributes } = (JSON.parse(made.text) as Document).data
-  if (isLarge) await put(attributes['hosted-state-upload-url'] as string, file)
+  if (isLarge(file)) await put(attributes['hosted-state-upload-url'] as string, file)
   await untilReadable(purser, workspaceId, token, id)
   return id
 }
