@@ -240,6 +240,22 @@ onEachEngine('uploads of states', { stateVersionsKept: '2' }, (server) => {
     expect([unknown.status, unknown.json.errors[0].source]).toEqual([400, { parameter: 'filter[status]' }])
   })
 
+  test('the first version beyond those that are kept is deleted at once', async () => {
+    const workspaceId = await createWorkspace(organization)
+    const { client } = organization.owner
+    await lock(client, workspaceId)
+    const there: number[][] = []
+    const versions: string[] = []
+    for (const serial of [1, 2, 3, 4]) {
+      const state = stateText(outputs, serial)
+      versions.push((await postState(client, workspaceId, state, { state: base64(state) })).json.data.id)
+      there.push(
+        await Promise.all(versions.map(async (id) => (await client.get(`/state-versions/${id}`)).status)),
+      )
+    }
+    expect(there).toEqual([[200], [200, 200], [404, 200, 200], [404, 404, 200, 200]])
+  })
+
   test('attributes of a create that are broken are refused, and quickly', async () => {
     const workspaceId = await createWorkspace(organization)
     const { client } = organization.owner

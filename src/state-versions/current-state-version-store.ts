@@ -57,6 +57,21 @@ export async function findNewestStateVersion(
   return snapshot ?? current
 }
 
+/** A version that has `kept` numbers after it. Without one, no status has more than `kept` versions. */
+const anyOld = prepared<{ workspaceId: string; kept: number }>()((db, param) =>
+  db
+    .selectFrom('state_versions')
+    .where('workspace_id', '=', param('workspaceId'))
+    .where('number', '<=', (eb) =>
+      eb
+        .selectFrom('state_versions')
+        .where('workspace_id', '=', param('workspaceId'))
+        .select((of) => sql<number>`${of.fn.max('number')} - ${param('kept')}`.as('newest_old')),
+    )
+    .select('number')
+    .limit(1),
+)
+
 const MAX_DELETED_AT_ONCE = 20
 const countedStatuses = statuses.filter((status) => status !== 'pending')
 
@@ -72,6 +87,7 @@ export async function deleteOldStateVersions(
   kept: number,
 ): Promise<{ 'removed-state-versions'?: string[] }> {
   const removed: string[] = []
+  if ((await tx.first(anyOld, { workspaceId, kept })) === undefined) return {}
   const oldOnes = countedStatuses.map((status) =>
     tx.db
       .selectFrom('state_versions')
