@@ -14,8 +14,8 @@ const QUICK_ROUNDS = 5
 const WRK_SECONDS = 1
 const WRK_ROUNDS = 9
 
-/** A GET below /api/v2, and the token to send. */
-export type Asked = { path: string; token: string }
+/** A GET below /api/v2, and the token to send. `others` are asked for in turn with it, and have answers of the same length. */
+export type Asked = { path: string; token: string; others?: readonly string[] }
 
 /** A read that is compared with the floor. */
 export type Reading = {
@@ -92,7 +92,8 @@ async function compare(bench: Bench, asked: Asked, short?: Asked): Promise<Compa
       short === undefined
         ? undefined
         : median(rounds.map(({ server, short }) => server.perSecond / (short as Round).perSecond)),
-    wrk: hasWrk ? await compareByWrk(bench, asked) : undefined,
+    // It sends one request again and again.
+    wrk: hasWrk && asked.others === undefined ? await compareByWrk(bench, asked) : undefined,
   }
 }
 
@@ -114,7 +115,9 @@ async function round(bench: Bench, asked: Asked, whom: 'server' | 'floor', ms: n
   const process = whom === 'server' ? bench.purser.child : bench.floor
   const port = whom === 'server' ? bench.purser.port : bench.floorPort
   const before = await process.ask<{ cpu: number }>('usage')
-  const result = await bench.run({ port, requests: [wire('GET', asked.path, asked.token)], durationMs: ms })
+  const { path, token, others = [] } = asked
+  const requests = [path, ...others].map((each) => wire('GET', each, token))
+  const result = await bench.run({ port, requests, durationMs: ms })
   const after = await process.ask<{ cpu: number }>('usage')
   return {
     perSecond: result.answers / result.seconds,

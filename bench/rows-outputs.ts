@@ -57,6 +57,17 @@ const readings: Reading[] = [
     aim: 1,
   },
   {
+    id: 'member-show-output',
+    what: 'plain member: show an output',
+    ask: async (bench) => {
+      const { workspaceId } = await workspaceWith(bench, 20, true)
+      const [id] = await outputIds(bench.purser, workspaceId, owner(bench))
+      return { path: `/state-version-outputs/${id}`, token: member(bench) }
+    },
+    atLeast: 0.8,
+    aim: 0.85,
+  },
+  {
     id: 'current-20',
     what: 'current outputs, 20',
     ask: (bench) => current(bench, 20, owner(bench)),

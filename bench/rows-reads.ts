@@ -5,6 +5,7 @@ import { BROAD } from './seed-broad.ts'
 import { LARGE, type Organization, type Person } from './seed.ts'
 
 const PAGE = 20
+const ANY = 2_000
 
 function list(organization: Organization, reader: Person, page = 1): Asked {
   const path = `/organizations/${organization.name}/teams?page%5Bnumber%5D=${page}&page%5Bsize%5D=${PAGE}`
@@ -22,6 +23,17 @@ const readings: Reading[] = [
     ask: ({ world: { small } }) => show(small.teams[3], small.owner),
     atLeast: 0.85,
     aim: 1,
+  },
+  {
+    // More than a cache of requests keeps of one caller.
+    id: 'show-any-team',
+    what: `show one of ${ANY.toLocaleString('en')} teams`,
+    ask: ({ world: { large } }) => {
+      const [first, ...others] = large.teams.slice(1, ANY + 1).map(({ id }) => `/teams/${id}`)
+      return { path: first ?? '', token: large.owner.token, others }
+    },
+    atLeast: 0.5,
+    aim: 0.85,
   },
   {
     id: 'list-20',

@@ -41,8 +41,8 @@ size with which it grows: 0 is constant, 1 is proportional. A request for a sing
 constant up to ${MAX_SLOPE}. The last column says:
 
 - **constant**: it does not grow.
-- **counts all**: the database counts or sorts all rows that the list has. Their total must be exact, and no table keeps
-  it for each filter or each caller. [Why these grow](#why-some-first-pages-grow) has the shares.
+- **counts all**: the database counts or sorts all rows that the list or the limit has. Their total must be exact, and
+  no table keeps it for each filter or each caller. [Why these grow](#why-some-first-pages-grow) has the shares.
 - **larger answer**: the answer has more in it: all outputs of a state, all members of a team, all teams of a person.
 - **searches**: there is more to look through: a part of a name, or a page in the middle of a list.
 - **GROWS**: it should not.

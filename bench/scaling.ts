@@ -42,6 +42,7 @@ process.env['PURSER_MAX_TEAMS'] = '10000000'
 process.env['PURSER_MAX_WORKSPACES'] = '10000000'
 process.env['PURSER_MAX_MEMBERS'] = '10000000'
 process.env['PURSER_MAX_PROJECTS'] = '1000000'
+process.env['PURSER_STATE_VERSIONS_KEPT'] = '100000'
 
 type Wanted = { readonly dimension: Dimension; readonly size: number }
 type Prepared = Wanted & { readonly ask: (purser: Purser) => Promise<Asked[]> }

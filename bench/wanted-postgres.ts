@@ -12,6 +12,7 @@ const search: readonly Wanted[] = [[30, 10], first, first]
 
 const wanted: Readonly<Record<string, readonly Wanted[]>> = {
   'show-team': hot,
+  'show-any-team': [[0.3, 0.7]],
   'list-20': hot,
   'first-page': [[0.6, 0.8], beside],
   'last-page': large,
@@ -22,6 +23,7 @@ const wanted: Readonly<Record<string, readonly Wanted[]>> = {
   'team-workspaces-20': large,
   'memberships-20': large,
   'show-output': hot,
+  'member-show-output': hot,
   'current-20': hot,
   'member-current-20': hot,
   'current-1000': large,
