@@ -44,6 +44,18 @@ async function page(bench: Bench, outputs: number, number: number): Promise<Aske
 const owner = (bench: Bench) => bench.world.small.owner.token
 const member = (bench: Bench) => bench.world.small.member.token
 
+/** Plain members read lists of current outputs only. */
+async function giveAccess({ purser, world: { small } }: Bench, workspaceId: string): Promise<void> {
+  const team = { type: 'teams', id: small.memberTeams[1]?.id }
+  await purser.must('POST', '/team-workspaces', small.owner.token, {
+    data: {
+      type: 'team-workspaces',
+      attributes: { access: 'custom', 'state-versions': 'read-outputs' },
+      relationships: { workspace: { data: { type: 'workspaces', id: workspaceId } }, team: { data: team } },
+    },
+  })
+}
+
 const readings: Reading[] = [
   {
     id: 'show-output',
@@ -58,10 +70,11 @@ const readings: Reading[] = [
   },
   {
     id: 'member-show-output',
-    what: 'plain member: show an output',
+    what: 'member with access: show an output',
     ask: async (bench) => {
-      const { workspaceId } = await workspaceWith(bench, 20, true)
+      const { workspaceId } = await workspaceWith(bench, 20)
       const [id] = await outputIds(bench.purser, workspaceId, owner(bench))
+      await giveAccess(bench, workspaceId)
       return { path: `/state-version-outputs/${id}`, token: member(bench) }
     },
     atLeast: 0.8,
