@@ -12,7 +12,7 @@ const search: readonly Wanted[] = [[30, 10], first, first]
 
 const wanted: Readonly<Record<string, readonly Wanted[]>> = {
   'show-team': hot,
-  'show-any-team': [[0.3, 0.7]],
+  'show-any-team': [[0.2, 0.7]],
   'list-20': hot,
   'first-page': [[0.6, 0.8], beside],
   'last-page': large,
