@@ -55,6 +55,14 @@ const limits = {
   maxTags: String(MOST),
 }
 
+function statementsOf(calls: readonly unknown[][]): { text: string; values: unknown[] }[] {
+  return (calls as [string | { text: string; values?: unknown[] }][]).map(([given]) =>
+    typeof given === 'string'
+      ? { text: given, values: [] }
+      : { text: given.text, values: given.values ?? [] },
+  )
+}
+
 onEachEngine('objects created at once', limits, (server) => {
   test('are all there and counted, and each organization has their events in a chain of its own', async () => {
     const organizations = await organizationsOf(server)
@@ -171,12 +179,32 @@ onPostgres('teams created at once', (server, query) => {
     })
     expect((await refused).status).toBe(422)
     for (const statuses of await Promise.all(made)) expect(Math.max(...statuses)).toBeLessThan(300)
-    const calls = sent.mock.calls as unknown as [{ text?: string; values?: unknown[] }][]
-    sent.mockRestore()
-    const inserts = calls.filter(
-      ([{ text = '', values = [] }]) => text.startsWith(`insert into "${kind}"`) && !values.includes(name),
+    const inserts = statementsOf(sent.mock.calls).filter(({ text }) =>
+      text.startsWith(`insert into "${kind}"`),
     )
-    expect(inserts).toHaveLength(ORGANIZATIONS * CREATES)
+    sent.mockRestore()
+    // An insert of several rows has a list for each column.
+    const names = inserts.flatMap(({ text, values }) => {
+      const columns = /\((.*?)\)/.exec(text)?.[1]?.split(', ') ?? []
+      return values[columns.indexOf('"name"')]
+    })
+    expect(names.filter((inserted) => inserted !== name)).toHaveLength(ORGANIZATIONS * CREATES)
+  })
+
+  test.each(['teams'] as const)('are inserted together: %s', async (kind) => {
+    const [organization] = (await organizationsOf(server, 1)) as [TestOrganization]
+    const create = createOf(kind, organization)
+    // Those behind it read ahead what it read.
+    await create()
+    const sent = vi.spyOn(Client.prototype, 'query')
+    const statuses = await statusesOf(times(2 * CREATES, () => create()))
+    const statements = statementsOf(sent.mock.calls)
+    sent.mockRestore()
+    expect(Math.max(...statuses)).toBeLessThan(300)
+    for (const start of [`insert into "${kind}"`]) {
+      const { length } = statements.filter(({ text }) => text.startsWith(start))
+      expect(length, start).toBeLessThan(CREATES / 2)
+    }
   })
 
   test('wait for no other organization', async () => {

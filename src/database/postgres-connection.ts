@@ -1,5 +1,6 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely'
 import type { PoolClient, QueryConfig, QueryResult as PostgresResult, QueryResultRow } from 'pg'
+import { AlikeStatements } from './alike-statements.ts'
 import { BeforeCommit } from './before-commit.ts'
 import { kyselyOver } from './connection-driver.ts'
 import { rowsOf } from './driver-values.ts'
@@ -22,6 +23,7 @@ export class PostgresConnection {
   readonly db: Kysely<Tables>
   /** Left to do by the writes of the transaction. */
   beforeCommit = new BeforeCommit()
+  readonly alike = new AlikeStatements((statement) => this.client.query(statement))
   /** Whether its server was found to be no standby. */
   isOfPrimary = false
   #hasGenericPlans = false
@@ -33,6 +35,7 @@ export class PostgresConnection {
   }
 
   query<Row extends QueryResultRow>(config: string | QueryConfig): Promise<PostgresResult<Row>> {
+    this.alike.flush()
     return this.client.query<Row>(config)
   }
 
@@ -72,6 +75,7 @@ export class PostgresConnection {
   /** Reads what earlier requests read, of plans with the same statement. */
   async readAhead(plans: readonly ReadPlan[]): Promise<(ReplayedRead | undefined)[]> {
     this.#usePlans(true)
+    this.alike.flush()
     const { rows } = await this.client.query<ReadAnswer>(asOne(plans.map(({ statement }) => statement)))
     const ahead: (ReplayedRead | undefined)[] = plans.map(() => undefined)
     for (const [place, ...records] of rows) {

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { DatabaseError, type QueryResult } from 'pg'
+import { oneStatement } from './alike-statements.ts'
 import { BeforeCommit, type LastWork } from './before-commit.ts'
 import { Changes } from './changes.ts'
 import { assertOpen, type Sparing, type Transaction, type Work } from './database.ts'
@@ -71,26 +71,15 @@ export async function finish(connection: PostgresConnection): Promise<void> {
 }
 
 /** If a commit is cut off, or holds on this server only, its outcome is unknown: throws UnknownOutcomeError. */
-export async function commit({ client }: PostgresConnection): Promise<void> {
+export async function commit(connection: PostgresConnection): Promise<void> {
+  const { client } = connection
   const { warnings } = client
-  const { command } = await client.query('commit').catch((error: unknown) => {
+  const { command } = await connection.query('commit').catch((error: unknown) => {
     throw isAnswer(error) ? error : new UnknownOutcomeError(error)
   })
   if (client.warnings !== warnings) throw new UnknownOutcomeError('it was committed on one server only')
   if (command !== 'COMMIT')
     throw new Error('a transaction was committed after one of its statements had failed')
-}
-
-const statementNames = new WeakMap<PreparedQuery<never, unknown>, string>()
-
-/** PostgreSQL plans a named statement once per connection. */
-function statementName(query: PreparedQuery<never, unknown>): string {
-  let name = statementNames.get(query)
-  if (name === undefined) {
-    name = hash('md5', query.sql('postgres'))
-    statementNames.set(query, name)
-  }
-  return name
 }
 
 class PostgresTransaction implements Transaction {
@@ -164,9 +153,10 @@ class PostgresTransaction implements Transaction {
   }
 
   #run<V extends Values, Row>(query: PreparedQuery<V, Row>, values: V): Promise<QueryResult> {
-    const [name, text] = [statementName(query), query.sql('postgres')]
-    return this.#note(text, () =>
-      this.#connection.query({ name, text, values: query.parameters('postgres', values) }),
+    return this.#note(query.sql('postgres'), () =>
+      query.many === undefined
+        ? this.#connection.query(oneStatement(query, values))
+        : this.#connection.alike.add(query, values),
     )
   }
 

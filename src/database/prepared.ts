@@ -17,6 +17,9 @@ const MAX_KEY_LENGTH = 500
 /** The parameters of a query, by name. */
 export type Values = Readonly<Record<string, unknown>>
 
+/** The parameters of several runs of a query, each as a list. */
+export type Lists<V extends Values> = { readonly [Name in keyof V]: readonly V[Name][] }
+
 type CompiledSql = { sql: string; parameters: readonly string[] }
 
 /**
@@ -25,11 +28,14 @@ type CompiledSql = { sql: string; parameters: readonly string[] }
  */
 export class PreparedQuery<V extends Values, Row> {
   declare readonly row: Row
+  /** Does on PostgreSQL what several runs of this query do. Takes their parameters as lists. */
+  readonly many: PreparedQuery<never, unknown> | undefined
   readonly #build: Builder<V, Row>
   readonly #compiled: Partial<Record<Engine, CompiledSql>> = {}
 
-  constructor(build: Builder<V, Row>) {
+  constructor(build: Builder<V, Row>, many?: PreparedQuery<never, unknown>) {
     this.#build = build
+    this.many = many
   }
 
   sql(engine: Engine): string {
@@ -38,6 +44,11 @@ export class PreparedQuery<V extends Values, Row> {
 
   parameters(engine: Engine, values: V): unknown[] {
     return this.#compile(engine).parameters.map((name) => values[name])
+  }
+
+  /** For `many`. */
+  parameterLists(engine: Engine, runs: readonly Values[]): unknown[] {
+    return this.#compile(engine).parameters.map((name) => runs.map((values) => values[name]))
   }
 
   /**
@@ -81,8 +92,11 @@ type Builder<V, Row> = (
  * Example: `prepared<{ id: string }>()((db, param) => db.selectFrom('teams').where('id', '=',
  * param('id')).selectAll())`
  */
-export function prepared<V extends Values>(): <Row>(build: Builder<V, Row>) => PreparedQuery<V, Row> {
-  return (build) => new PreparedQuery(build)
+export function prepared<V extends Values>(): <Row>(
+  build: Builder<V, Row>,
+  many?: PreparedQuery<Lists<V>, Row>,
+) => PreparedQuery<V, Row> {
+  return (build, many) => new PreparedQuery(build, many)
 }
 
 // A constant stands in the text, because a plan that is made once must know it: a limit of 1 or a status that most rows

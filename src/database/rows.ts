@@ -1,7 +1,7 @@
-import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
+import { sql, type Insertable, type Kysely, type RawBuilder, type Selectable, type Updateable } from 'kysely'
 import type { Transaction } from './database.ts'
 import { unlessTaken } from './portable.ts'
-import { prepared } from './prepared.ts'
+import { prepared, type Lists, type PreparedQuery } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 /** The tables whose rows have a text as id. */
@@ -67,4 +67,46 @@ export function updateRow<T extends TableWithId>(table: T) {
 export function updateUnlessTaken<T extends TableWithId>(table: T) {
   const update = updateRow(table)
   return (...given: Parameters<typeof update>) => unlessTaken(update(...given))
+}
+
+/** The parameters of a statement for several rows, and the types of their values on PostgreSQL. */
+export type ListTypes<Name extends string> = Readonly<Record<Name, 'text' | 'bigint' | 'bytea'>>
+
+/** For `from` on PostgreSQL: lists as the columns of rows. An array has every character and digit as it was given. */
+export function rowsOfLists<Name extends string>(
+  types: ListTypes<Name>,
+  param: (name: Name) => unknown,
+): RawBuilder<Record<Name, unknown>> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its keys are the names
+  const names = Object.keys(types) as Name[]
+  const lists = names.map((name) => sql`${param(name)}::${sql.raw(types[name])}[]`)
+  return sql`unnest(${sql.join(lists)}) as given(${sql.join(names.map((name) => sql.id(name)))})`
+}
+
+/**
+ * Makes an insert of a row with these columns.
+ *
+ * @param unique then it returns the row, or none if another row has the same values in these columns
+ */
+export function insertionOf<T extends keyof Tables, Column extends keyof Row<T> & string>(
+  table: T,
+  types: ListTypes<Column>,
+  unique?: readonly NoInfer<Column>[],
+): PreparedQuery<Pick<Row<T>, Column>, Row<T>> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its keys are the columns
+  const columns = Object.keys(types) as Column[]
+  const name: string = table
+  const into = (db: Kysely<Tables>) => {
+    const insert = unchecked(db).insertInto(name).columns(columns)
+    if (unique === undefined) return insert.$castTo<Row<T>>()
+    const unlessTaken = insert.onConflict((conflict) => conflict.columns([...unique]).doNothing())
+    return unlessTaken.returningAll().$castTo<Row<T>>()
+  }
+  const many = prepared<Lists<Pick<Row<T>, Column>>>()((db, param) =>
+    into(db).expression(sql`select * from ${rowsOfLists(types, param)}`),
+  )
+  return prepared<Pick<Row<T>, Column>>()(
+    (db, param) => into(db).values(Object.fromEntries(columns.map((column) => [column, param(column)]))),
+    many,
+  )
 }

@@ -1,7 +1,7 @@
 import { sql, type Selectable, type Updateable } from 'kysely'
 import type { TeamFacts, Standing } from '../access/decide.ts'
 import type { Transaction } from '../database/database.ts'
-import { rowBy, rowByName } from '../database/rows.ts'
+import { insertionOf, rowBy, rowByName } from '../database/rows.ts'
 import { prepared } from '../database/prepared.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
 import { filterOnly, unlessTaken, isTextIn, nextVersion } from '../database/portable.ts'
@@ -82,23 +82,21 @@ const defaults = {
 type Defaulted = keyof typeof defaults
 type NewTeam = Omit<Inserted, Defaulted> & Partial<Pick<Inserted, Defaulted>>
 
-const insertion = prepared<Inserted>()((db, param) =>
-  db
-    .insertInto('teams')
-    .values({
-      id: param('id'),
-      organization_id: param('organization_id'),
-      name: param('name'),
-      sso_team_id: param('sso_team_id'),
-      visibility: param('visibility'),
-      organization_access: param('organization_access'),
-      allow_member_token_management: param('allow_member_token_management'),
-      is_owners: param('is_owners'),
-      created_at: param('created_at'),
-      updated_at: param('updated_at'),
-    })
-    .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
-    .returningAll(),
+const insertion = insertionOf(
+  'teams',
+  {
+    id: 'text',
+    organization_id: 'text',
+    name: 'text',
+    sso_team_id: 'text',
+    visibility: 'text',
+    organization_access: 'bigint',
+    allow_member_token_management: 'bigint',
+    is_owners: 'bigint',
+    created_at: 'text',
+    updated_at: 'text',
+  },
+  ['organization_id', 'name'],
 )
 
 /** Returns undefined if the organization already has a team of this name. */
