@@ -191,7 +191,7 @@ onPostgres('teams created at once', (server, query) => {
     expect(names.filter((inserted) => inserted !== name)).toHaveLength(ORGANIZATIONS * CREATES)
   })
 
-  test.each(['teams'] as const)('are inserted together: %s', async (kind) => {
+  test.each(['teams'] as const)('are inserted together, and their audit events, too: %s', async (kind) => {
     const [organization] = (await organizationsOf(server, 1)) as [TestOrganization]
     const create = createOf(kind, organization)
     // Those behind it read ahead what it read.
@@ -201,7 +201,7 @@ onPostgres('teams created at once', (server, query) => {
     const statements = statementsOf(sent.mock.calls)
     sent.mockRestore()
     expect(Math.max(...statuses)).toBeLessThan(300)
-    for (const start of [`insert into "${kind}"`]) {
+    for (const start of [`insert into "${kind}"`, 'insert into "audit_events"']) {
       const { length } = statements.filter(({ text }) => text.startsWith(start))
       expect(length, start).toBeLessThan(CREATES / 2)
     }

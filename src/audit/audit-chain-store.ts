@@ -2,6 +2,7 @@ import type { ExpressionBuilder, Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { forUpdate, nextNumber, numbersIn } from '../database/portable.ts'
 import { prepared } from '../database/prepared.ts'
+import { insertionOf } from '../database/rows.ts'
 import { inSlices } from '../database/slices.ts'
 import type { AuditChainTable, AuditEventTable } from '../database/audit-tables.ts'
 import type { Tables } from '../database/tables.ts'
@@ -63,24 +64,22 @@ export async function lockAuditHead(
   return head && { ...head, organizationId, numbers: rows.map(({ number }) => number) }
 }
 
-const insertion = prepared<AuditRow>()((db, param) =>
-  db.insertInto('audit_events').values({
-    number: param('number'),
-    at: param('at'),
-    request_id: param('request_id'),
-    actor_kind: param('actor_kind'),
-    actor_id: param('actor_id'),
-    actor_name: param('actor_name'),
-    token_id: param('token_id'),
-    action: param('action'),
-    organization_id: param('organization_id'),
-    resource_type: param('resource_type'),
-    resource_id: param('resource_id'),
-    details: param('details'),
-    position: param('position'),
-    mac: param('mac'),
-  }),
-)
+const insertion = insertionOf('audit_events', {
+  number: 'bigint',
+  at: 'text',
+  request_id: 'text',
+  actor_kind: 'text',
+  actor_id: 'text',
+  actor_name: 'text',
+  token_id: 'text',
+  action: 'text',
+  organization_id: 'text',
+  resource_type: 'text',
+  resource_id: 'text',
+  details: 'text',
+  position: 'bigint',
+  mac: 'bytea',
+})
 
 const headUpdate = prepared<{ organizationId: string; position: number; at: string; link: Uint8Array }>()(
   (db, param) =>
