@@ -1,9 +1,9 @@
-import type { Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { insertUnlessTaken, rowBy, updateUnlessTaken } from '../database/rows.ts'
+import { insertUnlessTaken, rowBy, rowsOfLists, updateUnlessTaken } from '../database/rows.ts'
 import { countOf } from '../database/pages.ts'
 import { locksRows, nextVersion } from '../database/portable.ts'
-import { prepared } from '../database/prepared.ts'
+import { prepared, type Lists } from '../database/prepared.ts'
 import type { OrganizationTable } from '../database/tables.ts'
 
 export type OrganizationRow = Selectable<OrganizationTable>
@@ -43,15 +43,36 @@ export async function countOrganizationsOf(tx: Transaction, userId: string): Pro
   return countOf(tx.db.selectFrom('memberships').where('user_id', '=', userId).where('status', '=', 'active'))
 }
 
-const bump = prepared<{ id: string; teams: number; visibleTeams: number }>()((db, param, engine) =>
+type Bump = { id: string; teams: number; visibleTeams: number }
+
+const bumps = prepared<Lists<Bump>>()((db, param, engine) =>
   db
     .updateTable('organizations')
+    .from(
+      sql<Bump>`(select id, sum(teams)::bigint as teams, sum("visibleTeams")::bigint as "visibleTeams"
+        from ${rowsOfLists({ id: 'text', teams: 'bigint', visibleTeams: 'bigint' }, param)} group by id)`.as(
+        'change',
+      ),
+    )
     .set((row) => ({
       version: nextVersion(engine),
-      teams_count: row('teams_count', '+', param('teams')),
-      visible_teams_count: row('visible_teams_count', '+', param('visibleTeams')),
+      teams_count: row('teams_count', '+', row.ref('change.teams')),
+      visible_teams_count: row('visible_teams_count', '+', row.ref('change.visibleTeams')),
     }))
-    .where('id', '=', param('id')),
+    .whereRef('organizations.id', '=', 'change.id'),
+)
+
+const bump = prepared<Bump>()(
+  (db, param, engine) =>
+    db
+      .updateTable('organizations')
+      .set((row) => ({
+        version: nextVersion(engine),
+        teams_count: row('teams_count', '+', param('teams')),
+        visible_teams_count: row('visible_teams_count', '+', param('visibleTeams')),
+      }))
+      .where('id', '=', param('id')),
+  bumps,
 )
 
 /**
