@@ -1,4 +1,4 @@
-import { sql, type Selectable } from 'kysely'
+import { sql, type Insertable, type Selectable } from 'kysely'
 import {
   grantedProjects,
   projectsWith,
@@ -7,7 +7,7 @@ import {
 } from '../access/granted-places-store.ts'
 import { countOf, pageOf } from '../database/pages.ts'
 import type { Transaction } from '../database/database.ts'
-import { insertUnlessTaken, rowBy, rowByName, updateUnlessTaken } from '../database/rows.ts'
+import { insertionOf, rowBy, rowByName, updateUnlessTaken } from '../database/rows.ts'
 import { holdsText } from '../database/portable.ts'
 import { deleteInSlices } from '../database/slices.ts'
 import type { ProjectTable } from '../database/tables.ts'
@@ -16,8 +16,27 @@ import { isProjectTagged, type TagFilter } from '../tag-bindings/tag-binding-sto
 
 export type ProjectRow = Selectable<ProjectTable>
 
+const insertion = insertionOf(
+  'projects',
+  {
+    id: 'text',
+    organization_id: 'text',
+    name: 'text',
+    description: 'text',
+    settings: 'text',
+    created_at: 'text',
+    updated_at: 'text',
+  },
+  ['organization_id', 'name'],
+)
+
 /** Returns undefined if the organization already has a project of this name. */
-export const insertProject = insertUnlessTaken('projects', 'organization_id', 'name')
+export function insertProject(
+  tx: Transaction,
+  project: Insertable<ProjectTable>,
+): Promise<ProjectRow | undefined> {
+  return tx.first(insertion, { ...project, description: project.description ?? null })
+}
 
 export const findProject = rowBy('projects', 'id')
 

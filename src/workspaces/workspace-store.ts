@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
-import { insertUnlessTaken, rowBy, rowByName, updateUnlessTaken } from '../database/rows.ts'
+import { insertionOf, rowBy, rowByName, updateUnlessTaken } from '../database/rows.ts'
 import { filterOnly } from '../database/portable.ts'
 import { deleteInSlices, inSlices } from '../database/slices.ts'
 import type { WorkspaceTable } from '../database/tables.ts'
@@ -11,8 +11,42 @@ export const findWorkspace = rowBy('workspaces', 'id')
 
 export const findWorkspaceByName = rowByName('workspaces')
 
+const insertion = insertionOf(
+  'workspaces',
+  {
+    id: 'text',
+    organization_id: 'text',
+    project_id: 'text',
+    name: 'text',
+    description: 'text',
+    terraform_version: 'text',
+    locked_by_id: 'text',
+    locked_by_kind: 'text',
+    lock_reason: 'text',
+    current_state_version_id: 'text',
+    settings: 'text',
+    created_at: 'text',
+    updated_at: 'text',
+  },
+  ['organization_id', 'name'],
+)
+
+type Described = Omit<WorkspaceRow, keyof typeof defaults | 'description'>
+type NewWorkspace = Described & Partial<Pick<WorkspaceRow, 'description'>>
+const defaults = {
+  locked_by_id: null,
+  locked_by_kind: null,
+  lock_reason: null,
+  current_state_version_id: null,
+} as const
+
 /** Returns undefined if the organization already has a workspace of this name. */
-export const insertWorkspace = insertUnlessTaken('workspaces', 'organization_id', 'name')
+export function insertWorkspace(
+  tx: Transaction,
+  { description = null, ...workspace }: NewWorkspace,
+): Promise<WorkspaceRow | undefined> {
+  return tx.first(insertion, { ...defaults, ...workspace, description })
+}
 
 /** Returns undefined if another workspace has the new name. The caller must then end the transaction. */
 export const updateWorkspace = updateUnlessTaken('workspaces')
