@@ -1,7 +1,8 @@
-import { Client as PostgresClient } from 'pg'
+import { Client as PostgresClient, types, type QueryResult } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { PostgresClient as PooledClient } from '../src/database/postgres-client.ts'
 import { DeadlineError, isAway } from '../src/database/postgres-errors.ts'
+import { ReadRecord } from '../src/database/postgres-replay.ts'
 import { ReadPlans } from '../src/database/read-plans.ts'
 import { prepared } from '../src/database/prepared.ts'
 import type { Client } from './support/client.ts'
@@ -409,6 +410,10 @@ describe('the plans of reads', () => {
   )
   const steps = (id: string) => [{ query, values: { id }, columns: [{ name: 'id', type: 'text' as const }] }]
 
+  const fields = [{ name: 'id', dataTypeID: types.builtins.TEXT }]
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that a record reads of it
+  const answer = { fields, rows: [] } as unknown as QueryResult
+
   test('become one statement with all values', () => {
     const plans = new ReadPlans()
     plans.keep('a', 'read', [...steps('team-1'), ...steps('team-2')])
@@ -466,5 +471,15 @@ describe('the plans of reads', () => {
     const plans = new ReadPlans()
     plans.keep('a', 'x'.repeat(501), steps('team-1'))
     expect(plans.find('a', 'x'.repeat(501))).toBeUndefined()
+  })
+
+  test('of long values are not kept', () => {
+    const record = new ReadRecord()
+    const note = (id: string) => record.note(query, { id }, answer)
+    note('team-1')
+    expect(record.steps()).toMatchObject(steps('team-1'))
+    note('x'.repeat(8_193))
+    expect(record.steps()).toBeUndefined()
+    expect(record.firstSteps).toMatchObject(steps('team-1'))
   })
 })

@@ -59,9 +59,13 @@ test('only a table that a migration makes gets an index in it', () => {
   expect(later.length).toBeGreaterThan(3)
   const indexed = later.flatMap((file) => {
     const text = textOf(file).replaceAll(/\s+/g, ' ')
-    const made = Array.from(text.matchAll(/\bcreate table (\w+)/gi), ([, table]) => table)
-    const indexes = text.matchAll(/\bcreate (?:unique )?index\b.*?\bon ([^\s(]+)/gi)
-    return Array.from(indexes, ([statement, table]) => ({ file, statement, isNew: made.includes(table) }))
+    const made = Array.from(text.matchAll(/\bcreate table (?:if not exists )?(\w+)/gi), ([, table]) => table)
+    const indexes = [
+      ...text.matchAll(/\bcreate (?:unique )?index\b.*?\bon ([^\s(]+)/gi),
+      ...text.matchAll(/\balter table (\w+)[^;]*\b(?:unique|primary key)\b/gi),
+      ...text.matchAll(/\.createIndex\(/g),
+    ]
+    return indexes.map(([statement, table]) => ({ file, statement, isNew: made.includes(table) }))
   })
   expect(indexed.filter(({ isNew }) => !isNew)).toEqual([])
 })

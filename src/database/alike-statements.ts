@@ -42,6 +42,8 @@ export class AlikeStatements {
   }
 
   add<V extends Values>(query: PreparedQuery<V, unknown>, values: V): Promise<QueryResult> {
+    // Here, so that a mistake in it reaches the caller.
+    query.many?.sql('postgres')
     return new Promise((resolve, reject) => {
       if (this.#waiting.size === 0) process.nextTick(() => this.flush())
       const run = { values, alone: () => oneStatement(query, values), resolve, reject }
@@ -76,6 +78,8 @@ export class AlikeStatements {
 /** What one of them would have returned. Rows belong to the one that has their id. */
 function ofOne(result: QueryResult<{ id?: unknown }>, { id }: Values): QueryResult {
   if (result.fields.length === 0) return result
+  if (id === undefined)
+    throw new Error('rows of one statement for several are handed back by the parameter `id`')
   const rows = result.rows.filter((row) => row.id === id)
   return { ...result, rows, rowCount: rows.length }
 }

@@ -52,7 +52,8 @@ export class ReadRecord {
     })
     for (const { name } of columns.filter(({ type }) => type === 'bytes'))
       for (const row of rows) this.#length += Buffer.byteLength(row[name] ?? '')
-    const isLong = rows.some((row) => Object.values(row).some((value) => isLongText(value)))
+    // The values of a plan are kept, and a caller may be in thousands of teams.
+    const isLong = [values, ...rows].some((each) => Object.values(each).some((value) => isLongText(value)))
     this.#rows += rows.length
     const isReadable = columns.length === fields.length && columns.length > 0
     if (!isReadable || isLong || this.#rows > MAX_ROWS || this.#length > MAX_BYTES) this.giveUp()
