@@ -97,6 +97,9 @@ of its own with 16 keep-alive connections; a ratio is the median of the rounds' 
 both once more, and the lower ratio counts. CPU is user and system time of the server's process for one request. Data:
 organizations of 20 to 100,000 teams of three members each.
 
+Each row repeats one request, which is the fast case, if its name does not say otherwise: "show one of 2,000 teams" asks for
+more teams than a node keeps plans of one caller, and each search has another text.
+
 A ratio may be above 1: the floor writes each answer at once, and Purser writes those of one turn of the event loop together
 ([ADR 0038](adr/0038-answers-of-a-turn-are-written-together.md)).
 
