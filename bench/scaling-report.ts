@@ -82,6 +82,8 @@ time of a request:
 The rest is mostly what every request takes. Only the holders on a workspace grow in the server, too: it reads every team
 with access, because a person counts once, however many of these teams they are in.
 
+The lists of projects, organizations and users were not profiled.
+
 The limits of the [settings](settings.md) bound what they count: 5,000 members of a team and 1,000 state versions of a
 workspace, for example, if nothing else is set.`
 
