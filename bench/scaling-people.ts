@@ -64,7 +64,7 @@ export const organizations: Dimension = {
       read('own organizations', '/organizations'),
       read('own memberships', '/organization-memberships'),
       read('show the account', '/account/details'),
-      readAsAdmin('first page', '/organizations', 'counts'),
+      readAsAdmin('list without paging', '/organizations', 'counts'),
       readAsAdmin('q', '/organizations?q=zzz', 'search'),
       readAsAdmin('first page of users', '/admin/users', 'counts'),
       readAsAdmin('users, q', '/admin/users?q=zzz', 'search'),
