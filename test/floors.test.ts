@@ -121,7 +121,7 @@ test('no state lies outside an owner', () => {
     'core/clock.ts: lastMilliseconds': 'the last argument of a pure function',
     'core/clock.ts: lastTimestamp': 'the last result of a pure function',
     'core/turns.ts: waiting': 'the queue of the process, which has one event loop',
-    'database/postgres-transaction.ts: statementNames': remembered,
+    'database/alike-statements.ts: names': remembered,
     'database/read-thread.ts: connection': 'the module is the whole program of its thread',
     'http/polled.ts: tags': remembered,
     'http/request-id.ts: pool': 'random text for the next ids, which nobody else sees',
