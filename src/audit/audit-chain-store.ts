@@ -90,7 +90,7 @@ const headUpdate = prepared<{ organizationId: string; position: number; at: stri
 )
 
 const ROWS_A_STATEMENT = 100
-/** So few are inserted one by one, with a prepared statement. */
+/** So few are inserted with a prepared statement: on SQLite one by one, on PostgreSQL all at once. */
 const FEW_ROWS = 20
 
 export async function insertAuditEventRows(tx: Transaction, rows: readonly AuditRow[]): Promise<void> {
