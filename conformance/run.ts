@@ -21,6 +21,7 @@ import { faultyPlaces, judgeOnPostgres, judgeOnSqlite } from './histories.ts'
 import { ownTestsSettings, runOwnTests } from './own-tests.ts'
 import { installPython, runPython } from './python.ts'
 import { runGeneratedClients } from './openapi/generated-clients.ts'
+import { pythonProgram } from './openapi/python-programs.ts'
 import { runSchemathesis } from './openapi/schemathesis.ts'
 import { createOwner } from './openapi/world.ts'
 import { writeRecorded } from './record.ts'
@@ -230,6 +231,8 @@ try {
   requireGo()
   add('Go code', checkGoCode())
   const tools = { ...buildTools(), python: installPython() }
+  // Now, because an installation lets everything else wait: the faults of the histories, too.
+  if (isWhole) pythonProgram('python')
   if (isRecording) await record(tools)
   else if (!isBuilding) await runAll(tools)
 } catch (error) {

@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import type { Tally } from '../go.ts'
 import { pythonProgram } from './python-programs.ts'
 import { createWorld, type World } from './world.ts'
@@ -10,24 +11,29 @@ const here = import.meta.dirname
 const tsc = resolve(here, '../../node_modules/.bin/tsc')
 const LIMIT_MS = 300_000
 
+type Failure = Error & { stdout?: string; stderr?: string }
+
 /** Runs a program to its end and returns its output. If the program fails, throws an error with its last output. */
-function run(program: string, words: readonly string[], cwd: string, more: NodeJS.ProcessEnv = {}): string {
-  const { status, stdout, stderr, error } = spawnSync(program, words, {
-    cwd,
-    encoding: 'utf8',
-    timeout: LIMIT_MS,
-    maxBuffer: 64 * 1024 * 1024,
-    env: { ...process.env, ...more },
-  })
-  if (status === 0) return stdout
-  const said = error?.message ?? `${stdout}\n${stderr}`.trim().slice(-3_000)
-  throw new Error(`${program} ${words.slice(0, 4).join(' ')} failed: ${said}`)
+async function run(
+  program: string,
+  words: readonly string[],
+  cwd: string,
+  more: NodeJS.ProcessEnv = {},
+): Promise<string> {
+  const options = { cwd, timeout: LIMIT_MS, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, ...more } }
+  try {
+    return (await promisify(execFile)(program, words, options)).stdout
+  } catch (error) {
+    const { message, stdout = '', stderr = '' } = error as Failure
+    const said = `${stdout}\n${stderr}`.trim().slice(-3_000)
+    throw new Error(`${program} ${words.slice(0, 4).join(' ')} failed: ${said || message}`, { cause: error })
+  }
 }
 
 type Maker = {
   name: string
   /** Generates a client from `openapi.json` in the folder, compiles it, runs its program and returns the output. */
-  make: (folder: string, environment: NodeJS.ProcessEnv) => string
+  make: (folder: string, environment: NodeJS.ProcessEnv) => Promise<string>
 }
 
 const generate = (generator: string, folder: string, ...more: string[]) =>
@@ -40,28 +46,28 @@ const generate = (generator: string, folder: string, ...more: string[]) =>
 const makers: readonly Maker[] = [
   {
     name: 'openapi-generator python',
-    make: (folder, environment) => {
-      generate('python', folder)
+    make: async (folder, environment) => {
+      await generate('python', folder)
       const made = { PYTHONPATH: join(folder, 'made'), ...environment }
       return run(pythonProgram('python'), [join(here, 'python/program.py')], folder, made)
     },
   },
   {
     name: 'openapi-generator typescript-fetch',
-    make: (folder, environment) => {
-      generate('typescript-fetch', folder)
+    make: async (folder, environment) => {
+      await generate('typescript-fetch', folder)
       const options =
         '--target es2022 --module nodenext --strict --skipLibCheck --lib es2022,dom --types --noEmitOnError'
       writeFileSync(join(folder, 'made/package.json'), '{"type":"commonjs"}')
-      run(tsc, [...options.split(' '), 'index.ts'], join(folder, 'made'))
+      await run(tsc, [...options.split(' '), 'index.ts'], join(folder, 'made'))
       cpSync(join(here, 'typescript/program.cjs'), join(folder, 'program.cjs'))
       return run(process.execPath, ['program.cjs'], folder, environment)
     },
   },
   {
     name: 'openapi-generator go',
-    make: (folder, environment) => {
-      generate(
+    make: async (folder, environment) => {
+      await generate(
         'go',
         folder,
         '--git-host',
@@ -78,7 +84,7 @@ const makers: readonly Maker[] = [
   },
   {
     name: 'oapi-codegen',
-    make: (folder, environment) => {
+    make: async (folder, environment) => {
       const module = join(folder, 'module')
       cpSync(join(here, 'oapi-codegen'), module, { recursive: true })
       mkdirSync(join(module, 'client'))
@@ -91,7 +97,7 @@ const makers: readonly Maker[] = [
         'client/client.go',
         '../openapi.json',
       ]
-      run('go', ['tool', 'oapi-codegen', ...words], module)
+      await run('go', ['tool', 'oapi-codegen', ...words], module)
       return run('go', ['run', '.'], module, environment)
     },
   },
@@ -106,7 +112,7 @@ export async function runGeneratedClients(address: string, token: string): Promi
     const folder = mkdtempSync(join(tmpdir(), 'purser-generated-'))
     try {
       writeFileSync(join(folder, 'openapi.json'), description)
-      check(JSON.parse(make(folder, environmentOf(address, token, world))), world)
+      check(JSON.parse(await make(folder, environmentOf(address, token, world))), world)
       tally.passed++
     } catch (error) {
       tally.failed++
