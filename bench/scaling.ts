@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { AuditKey } from '../src/audit/audit-links.ts'
 import { systemClock } from '../src/core/clock.ts'
+import { makeLaterIndexes } from '../src/database/later-indexes.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { learnTables } from '../src/database/portable.ts'
@@ -97,6 +98,7 @@ if (options.only === undefined) {
 async function make(wanted: readonly Wanted[]): Promise<Prepared[]> {
   const { database, withConnection } = await openDatabase(configOf(engine, folder))
   await withConnection(migrate)
+  await withConnection(makeLaterIndexes)
   await makeFirstUser(database, systemClock, new AuditKey(Buffer.from(secretKey, 'hex')), undefined)
   const made: Prepared[] = []
   for (const { dimension, size } of wanted) {

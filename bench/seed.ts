@@ -6,6 +6,7 @@ import { createUserToken } from '../src/authentication-tokens/tokens.ts'
 import { systemClock, timestamp } from '../src/core/clock.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Database, Transaction } from '../src/database/database.ts'
+import { makeLaterIndexes } from '../src/database/later-indexes.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openDatabase, type OpenDatabase } from '../src/database/open.ts'
 import type { Engine } from '../src/database/portable.ts'
@@ -93,6 +94,7 @@ export async function withDatabase<T>(
   const { database, withConnection } = await openDatabase(configOf(engine, folder))
   try {
     await withConnection(migrate)
+    await withConnection(makeLaterIndexes)
     return await work(database, withConnection)
   } finally {
     await database.close()

@@ -123,7 +123,8 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
     const config = await newConfig(engine)
     await makeOlderDatabase(config)
     const makeIndexes = () => opened(config, ({ withConnection }) => withConnection(makeLaterIndexes))
-    expect(await makeIndexes()).toEqual([])
+    // Its column is not there yet.
+    expect(await makeIndexes()).not.toContain(LATER_INDEX)
     await migrateIn(config)
     // With SQLite there is only one server.
     const made = await Promise.all(engine === 'sqlite' ? [makeIndexes()] : [makeIndexes(), makeIndexes()])

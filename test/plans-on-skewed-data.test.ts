@@ -257,3 +257,26 @@ onPostgres('pages of workspaces', (server, query) => {
     }
   })
 })
+
+onPostgres('a page of all users', (server, query) => {
+  test('is read in their order from an index', async () => {
+    await query(
+      `insert into users select (jsonb_populate_record(known, jsonb_build_object('id', ${idOf('user', 'n')},
+         'username', 'many-' || n, 'username_key', 'many-' || n, 'email', null, 'email_key', null))).*
+       from users known cross join generate_series(1, ${TEAMS}) n where known.is_site_admin = 1`,
+    )
+    await query('analyze users')
+    const sent = vi.spyOn(PostgresClient.prototype, 'query')
+    const list = await server.admin.get('/admin/users')
+    const calls = sent.mock.calls as unknown as [{ text?: string; values?: unknown[] }][]
+    sent.mockRestore()
+    expect(list.json.meta.pagination['total-count']).toBeGreaterThan(TEAMS)
+    const pages = calls.filter(([{ text = '' }]) => /^select \* from "users" .* order by /.test(text))
+    expect(pages).toHaveLength(1)
+    for (const [{ text = '', values }] of pages) {
+      const { rows } = await query(`explain (analyze, format json) ${text}`, values)
+      expect(indexesIn(rows[0]['QUERY PLAN'][0].Plan)).toEqual(['users_listed'])
+      expect(rowsSeenIn(rows[0]['QUERY PLAN'][0].Plan)).toBeLessThan(200)
+    }
+  })
+})

@@ -116,14 +116,14 @@ const pairs: readonly Pair[] = [
     what: 'the release before and this code',
     older: unpackReleaseBefore,
     newerSettings: {},
-    newerSays: [],
+    newerSays: ['making the indexes users_listed'],
     olderSays: [],
   },
   {
     what: 'this code and a later migration',
     older: () => undefined,
     newerSettings: withLaterMigration,
-    newerSays: [`made the indexes ${LATER_INDEX}`],
+    newerSays: [`making the indexes ${LATER_INDEX}`],
     olderSays: [`the newer migrations ${LATER_MIGRATION}`],
   },
 ]

@@ -10,9 +10,10 @@ export function migrateCommand(): Command {
     .action(async (flags) => {
       const { migrateDatabase } = await import('./migration.ts')
       const { migrated, indexes } = await migrateDatabase(configOf(flags))
-      if (flags.json) printJson({ migrated, indexes })
-      else if (migrated.length > 0) print(`migrated: ${migrated.join(', ')}`)
-      else if (indexes.length === 0) print('nothing to do: the database is up to date')
+      if (flags.json) return printJson({ migrated, indexes })
+      if (migrated.length > 0) print(`migrated: ${migrated.join(', ')}`)
+      if (indexes.length > 0) print(`made the indexes: ${indexes.join(', ')}`)
+      if (migrated.length + indexes.length === 0) print('nothing to do: the database is up to date')
     })
   return withSettings(command, databaseSettings)
 }

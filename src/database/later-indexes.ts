@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
-import { appliedMigrations } from './migrate.ts'
+import { appliedMigrations, FIRST_MIGRATION } from './migrate.ts'
 import { engineOf } from './portable.ts'
 import type { Tables } from './tables.ts'
 
 type LaterIndex = {
   readonly name: string
-  /** Table and columns, such as `workspaces (organization_id, name)`. */
+  /** Table and columns or expressions, such as `workspaces (organization_id, name)`. */
   readonly on: string
   /** The migration after which the columns exist. */
   readonly since: string
@@ -16,7 +16,13 @@ type LaterIndex = {
  * Indexes that were added after the first release. On PostgreSQL, making one inside a migration would block the writes of
  * all nodes, so these are made after the migrations, concurrently. Tests add one.
  */
-export const laterIndexes: LaterIndex[] = []
+export const laterIndexes: LaterIndex[] = [
+  {
+    name: 'users_listed',
+    on: 'users (is_service_account, (coalesce(username_key, email_key)), id)',
+    since: FIRST_MIGRATION,
+  },
+]
 
 /** Any number that no other program uses as the key of an advisory lock in this database. */
 const LOCK = 7_883_203

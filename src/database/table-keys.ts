@@ -21,6 +21,7 @@ export const tableKeys = {
   password_links: null,
   login_codes: null,
   projects: ['id'],
+  project_counts: null,
   workspaces: ['id'],
   workspace_tags: ['workspace_id', 'tag_id'],
   workspace_versions: null,

@@ -1,6 +1,11 @@
 import type { Generated } from 'kysely'
 import type { AuditChainTable, AuditEventTable } from './audit-tables.ts'
-import type { MembershipCountTable, WorkspaceCountTable, WorkspaceVersionTable } from './count-tables.ts'
+import type {
+  MembershipCountTable,
+  ProjectCountTable,
+  WorkspaceCountTable,
+  WorkspaceVersionTable,
+} from './count-tables.ts'
 import type { RefusalRequestTable, RefusalTable } from './refusal-table.ts'
 import type { PasswordLinkTable, LoginCodeTable, SessionTable } from './session-tables.ts'
 import type {
@@ -29,6 +34,7 @@ export type Tables = {
   password_links: PasswordLinkTable
   login_codes: LoginCodeTable
   projects: ProjectTable
+  project_counts: ProjectCountTable
   workspaces: WorkspaceTable
   workspace_tags: WorkspaceTagTable
   deleted_tags: DeletedTagTable

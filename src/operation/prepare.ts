@@ -12,7 +12,7 @@ import {
   openDatabase,
   type OpenDatabase,
 } from '../database/open.ts'
-import { makeLaterIndexes } from '../database/later-indexes.ts'
+import { makeLaterIndexes, missingLaterIndexes } from '../database/later-indexes.ts'
 import { migrate, missingMigrations } from '../database/migrate.ts'
 import { makeFirstUser } from '../first-start.ts'
 import { findMeta, noteMeta } from '../database/meta-store.ts'
@@ -129,8 +129,9 @@ export async function bringUpToDate(
     )
   }
   const migrated = missing.names.length > 0 ? await withConnection(migrate) : []
+  const unmade = await withConnection(missingLaterIndexes)
+  if (unmade.length > 0 && !isEmpty) say(`making the indexes ${unmade.map(({ name }) => name).join(', ')} …`)
   const indexes = await withConnection(makeLaterIndexes)
-  if (indexes.length > 0) say(`made the indexes ${indexes.join(', ')}`)
   const fingerprint = fingerprintOf(secretKey)
   checkFingerprint(
     await database.write((tx) => noteMeta(tx, FINGERPRINT, fingerprint)),

@@ -1,5 +1,6 @@
 import { reachOf } from '../access/granted-places-store.ts'
 import { keysOf } from '../core/keys.ts'
+import { rowsBefore } from '../database/window.ts'
 import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
@@ -36,7 +37,7 @@ export const projectListRoutes: readonly Route[] = [
       ...include,
     },
     document: async (context) => {
-      const { tx, query, page, resource } = context
+      const { tx, query, page, links, resource } = context
       const { organization } = resource
       const asked = rightNames.filter((name) => query[name]).map((name) => rights[name])
       const filter = {
@@ -49,12 +50,15 @@ export const projectListRoutes: readonly Route[] = [
       const reach = reachOf('project:read', context)
       const reaches = [reach, reachOf('workspace:read', context), ...filter.rights.map((each) => each.reach)]
       const seesAll = reaches.every((each) => each === 'everything')
+      const isWhole = links.every(([name]) => name === 'sort' || name === 'include')
+      const known = isWhole && reach === 'everything' ? await countProjects(tx, organization.id) : undefined
       await context.willLookAt(async () => {
-        const projects = await countProjects(tx, organization.id)
+        const projects =
+          known === undefined ? await countProjects(tx, organization.id) : rowsBefore(page, known)
         // Who sees all workspaces gets their numbers from a table. Grants are looked up by workspaces.
         return seesAll ? projects : projects + (await countWorkspaces(tx, organization.id))
       })
-      const { rows, total } = await listVisibleProjects(tx, organization.id, reach, filter, page)
+      const { rows, total } = await listVisibleProjects(tx, organization.id, reach, filter, page, known)
       const isBound = query.include.size > 0
       const { data, included } = await projectFragments(context, organization, rows, isBound)
       return listDocument(data, context.paging(total), included)

@@ -6,6 +6,7 @@ import { createApp, type App } from '../../src/app.ts'
 import { AuditKey } from '../../src/audit/audit-links.ts'
 import { readConfig, type SettingName } from '../../src/config.ts'
 import { systemClock, type Clock } from '../../src/core/clock.ts'
+import { makeLaterIndexes } from '../../src/database/later-indexes.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { makeFirstUser } from '../../src/first-start.ts'
@@ -69,6 +70,7 @@ export async function startServer(
   )
   const { database, withConnection } = await openDatabase(config)
   await withConnection(migrate)
+  await withConnection(makeLaterIndexes)
   const clock = new TestClock()
   await makeFirstUser(database, clock, new AuditKey(config.secretKey as Buffer), ADMIN_TOKEN)
   const app = createApp({ ...config, secretKey: config.secretKey as Buffer }, database, log, clock)
