@@ -5,24 +5,37 @@ import { bumpVersion } from '../src/organizations/organization-store.ts'
 import { addTeamsOfWorkspace, addWorkspace, insertMany, OLD, organizationOf, readGrant } from './bulk.ts'
 import type { Organization } from './seed.ts'
 
-export type WithMembers = {
-  readonly organization: Organization
-  readonly membershipIds: readonly string[]
-  readonly userId: string
-  readonly workspaceId: string
-}
+export type People = { readonly membershipIds: readonly string[]; readonly userIds: readonly string[] }
+export type WithMembers = People & { readonly organization: Organization; readonly workspaceId: string }
 
 /** An organization with this many members, who are all in its last team. That team may read a workspace. */
 export async function withMembers(database: Database, count: number): Promise<WithMembers> {
   const organization = await organizationOf(database, `grown-members-${count}`)
-  const team = organization.teams.at(-1)
-  if (team === undefined) throw new Error(`${organization.name} has no team`)
   const workspaceId = await addWorkspace(database, organization)
-  await insertMany(database, 'team_workspaces', 1, () => readGrant(organization.id, team.id, workspaceId))
+  const people = await addMembers(database, organization, count)
+  const teamId = lastTeamOf(organization)
+  await insertMany(database, 'team_workspaces', 1, () => readGrant(organization.id, teamId, workspaceId))
+  await database.write((tx) => bumpVersion(tx, organization.id))
+  return { ...people, organization, workspaceId }
+}
+
+export function lastTeamOf({ name, teams }: Organization): string {
+  const team = teams.at(-1)
+  if (team === undefined) throw new Error(`${name} has no team`)
+  return team.id
+}
+
+/** Adds this many members, who are all in the last of the first teams. */
+export async function addMembers(
+  database: Database,
+  organization: Organization,
+  count: number,
+): Promise<People> {
+  const teamId = lastTeamOf(organization)
   const people = Array.from({ length: count }, () => ({ id: newId('user'), membership: newId('membership') }))
   const person = (number: number) => people[number] ?? { id: '', membership: '' }
   await insertMany(database, 'users', count, (number) => {
-    const username = `grown-${count}-${number}`
+    const username = `${organization.name}-${number}`
     return { id: person(number).id, username, username_key: username, created_at: OLD.created_at }
   })
   await insertMany(database, 'memberships', count, (number) => ({
@@ -33,18 +46,17 @@ export async function withMembers(database: Database, count: number): Promise<Wi
     created_at: OLD.created_at,
   }))
   await insertMany(database, 'team_members', count, (number) => ({
-    team_id: team.id,
+    team_id: teamId,
     membership_id: person(number).membership,
     user_id: person(number).id,
     organization_id: organization.id,
     is_active: 1 as const,
   }))
   await database.write(async (tx) => {
-    await tx.db.updateTable('teams').set({ users_count: count }).where('id', '=', team.id).execute()
+    await tx.db.updateTable('teams').set({ users_count: count }).where('id', '=', teamId).execute()
     await bumpVersion(tx, organization.id)
   })
-  const membershipIds = people.map(({ membership }) => membership)
-  return { organization, membershipIds, userId: person(0).id, workspaceId }
+  return { membershipIds: people.map(({ membership }) => membership), userIds: people.map(({ id }) => id) }
 }
 
 export type WithTeamsOfPerson = {

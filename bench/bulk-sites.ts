@@ -14,6 +14,11 @@ export type WithProjects = { readonly organization: Organization; readonly proje
 /** An organization with this many projects more. A team of the member has a grant on each of them. */
 export async function withProjects(database: Database, count: number): Promise<WithProjects> {
   const organization = await organizationOf(database, `grown-projects-${count}`)
+  return { organization, ...(await addProjects(database, organization, count)) }
+}
+
+/** Adds this many projects. A team of the member has a grant on each of them. */
+export async function addProjects(database: Database, organization: Organization, count: number) {
   const projectIds = Array.from({ length: count }, () => newId('project'))
   const idOf = (number: number) => projectIds[number] ?? ''
   await insertMany(database, 'projects', count, (number) => ({
@@ -24,8 +29,9 @@ export async function withProjects(database: Database, count: number): Promise<W
     settings: '{}',
   }))
   const grant = toColumns(changeProjectGrant(undefined, { access: 'read', project: {}, workspace: {} }))
+  const projectGrantIds = projectIds.map(() => newId('teamProject'))
   await insertMany(database, 'team_projects', count, (number) => ({
-    id: newId('teamProject'),
+    id: projectGrantIds[number] ?? '',
     organization_id: organization.id,
     team_id: organization.memberTeams[1]?.id ?? '',
     project_id: idOf(number),
@@ -33,7 +39,7 @@ export async function withProjects(database: Database, count: number): Promise<W
     created_at: OLD.created_at,
   }))
   await database.write((tx) => bumpVersion(tx, organization.id))
-  return { organization, projectIds }
+  return { projectIds, projectGrantIds }
 }
 
 export type WithOrganizations = {
@@ -48,11 +54,7 @@ export type WithOrganizations = {
  */
 export async function withOrganizations(database: Database, size: number): Promise<WithOrganizations> {
   const organization = await organizationOf(database, `grown-site-${size}`)
-  const admin = await database.write(async (tx) => {
-    const person = await createPerson(tx, `admin-of-${size}`)
-    await tx.db.updateTable('users').set({ is_site_admin: 1 }).where('id', '=', person.id).execute()
-    return person
-  })
+  const admin = await createAdmin(database, `admin-of-${size}`)
   const { known } = await database.read((tx) =>
     tx.db
       .selectFrom('organizations')
@@ -61,6 +63,15 @@ export async function withOrganizations(database: Database, size: number): Promi
   )
   await addOrganizations(database, known, size)
   return { organization, admin }
+}
+
+/** A site administrator. */
+export function createAdmin(database: Database, username: string): Promise<Person> {
+  return database.write(async (tx) => {
+    const person = await createPerson(tx, username)
+    await tx.db.updateTable('users').set({ is_site_admin: 1 }).where('id', '=', person.id).execute()
+    return person
+  })
 }
 
 async function addOrganizations(database: Database, from: number, to: number): Promise<void> {

@@ -1,5 +1,6 @@
 // Makes many rows at once, for the measurements of growth.
 import type { Insertable } from 'kysely'
+import { existing } from '../src/core/existing.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Database } from '../src/database/database.ts'
 import type { Tables } from '../src/database/tables.ts'
@@ -24,6 +25,7 @@ type TableName =
   | 'team_workspaces'
   | 'team_projects'
   | 'authentication_tokens'
+  | 'sessions'
   | 'tags'
   | 'workspace_tags'
   | 'state_versions'
@@ -81,13 +83,13 @@ export function workspaceRow(organizationId: string, projectId: string, id: stri
   }
 }
 
-/** Adds a tag, and gives it to these workspaces. */
+/** Adds a tag, and gives it to these workspaces. Returns its id. */
 export async function addTag(
   database: Database,
   organizationId: string,
   name: string,
   workspaceIds: readonly string[],
-): Promise<void> {
+): Promise<string> {
   const tagId = newId('tag')
   const tag = { id: tagId, organization_id: organizationId, name, created_at: OLD.created_at }
   await insertMany(database, 'tags', 1, () => tag)
@@ -95,6 +97,7 @@ export async function addTag(
     workspace_id: workspaceIds[number] ?? '',
     tag_id: tagId,
   }))
+  return tagId
 }
 
 export function readGrant(organizationId: string, teamId: string, workspaceId: string) {
@@ -177,19 +180,24 @@ export type WithWorkspaces = {
  */
 export async function withWorkspaces(database: Database, count: number): Promise<WithWorkspaces> {
   const organization = await organizationOf(database, `grown-workspaces-${count}`)
+  const added = await addWorkspaces(database, organization, count)
+  await addTag(database, organization.id, 'common', added.workspaceIds)
+  return { organization, ...added }
+}
+
+/** Adds this many workspaces to the default project. A team of the member has a grant on each of them. */
+export async function addWorkspaces(database: Database, organization: Organization, count: number) {
   const projectId = await defaultProjectOf(database, organization)
-  const ids = Array.from({ length: count }, () => newId('workspace'))
-  const idOf = (number: number) => ids[number] ?? ''
+  const workspaceIds = Array.from({ length: count }, () => newId('workspace'))
+  const idOf = (number: number) => workspaceIds[number] ?? ''
   await insertMany(database, 'workspaces', count, (number) =>
     workspaceRow(organization.id, projectId, idOf(number), teamName(number)),
   )
-  await addTag(database, organization.id, 'common', ids)
   const teamId = organization.memberTeams[1]?.id ?? ''
-  await insertMany(database, 'team_workspaces', count, (number) =>
-    readGrant(organization.id, teamId, idOf(number)),
-  )
+  const grants = workspaceIds.map((id) => readGrant(organization.id, teamId, id))
+  await insertMany(database, 'team_workspaces', count, (number) => existing(grants[number]))
   await database.write((tx) => bumpVersion(tx, organization.id))
-  return { organization, workspaceIds: ids, projectId }
+  return { workspaceIds, projectId, workspaceGrantIds: grants.map(({ id }) => id) }
 }
 
 export type WithVersions = {

@@ -2,6 +2,7 @@
 import type { Dimension } from './scaling-asked.ts'
 import { events, members, organizations } from './scaling-people.ts'
 import { teams, teamsOfPerson, teamsOfWorkspace } from './scaling-teams.ts'
+import { rest } from './scaling-rest.ts'
 import { outputs, projects, stateVersions, workspaces } from './scaling-workspaces.ts'
 
 export const dimensions: readonly Dimension[] = [
@@ -15,4 +16,5 @@ export const dimensions: readonly Dimension[] = [
   teamsOfPerson,
   organizations,
   events,
+  rest,
 ]

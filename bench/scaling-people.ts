@@ -8,7 +8,7 @@ export const members: Dimension = {
   name: 'members',
   sizes: [10, 100, 1_000, 10_000, 100_000],
   make: async (database, size) => {
-    const { organization, membershipIds, userId, workspaceId } = await withMembers(database, size)
+    const { organization, membershipIds, userIds, workspaceId } = await withMembers(database, size)
     const list = `/organizations/${organization.name}/organization-memberships`
     const team = `/teams/${organization.teams.at(-1)?.id}`
     const other = `/teams/${organization.teams[0]?.id}/relationships/organization-memberships`
@@ -20,7 +20,7 @@ export const members: Dimension = {
     const send = sentBy(organization.owner.token)
     return async () => [
       read('show a membership', `/organization-memberships/${membershipIds[0]}`),
-      read('show a user', `/users/${userId}`),
+      read('show a user', `/users/${userIds[0]}`),
       read('first page', list),
       read('last page', lastPageOf(list, size)),
       read('filter[status]', filtered(list, 'filter[status]', 'active'), 'counts'),

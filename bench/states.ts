@@ -98,7 +98,7 @@ export async function createWorkspace(
 const isLarge = ({ length }: StateFile) => length > 20 * MEGABYTE
 
 /** The body that creates a state version. */
-export function pushBody(file: StateFile): object {
+export function pushBody(file: StateFile) {
   const content = isLarge(file) ? {} : { state: Buffer.concat(file.chunks).toString('base64') }
   const attributes = { serial: file.serial, md5: file.md5, lineage: LINEAGE, ...content }
   return { data: { type: 'state-versions', attributes } }

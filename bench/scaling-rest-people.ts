@@ -1,0 +1,157 @@
+// The routes of organizations, people, teams and tokens that no other table has.
+import { sentBy, readsOf, type Asked } from './scaling-asked.ts'
+import { USED, type Whole } from './bulk-whole.ts'
+import { wire } from './purser.ts'
+
+/** Writes of a row that use up an object each. */
+export const each = <Item, Sent>(
+  items: readonly Item[],
+  sent: (item: Item, number: number) => Sent,
+): Sent[] => items.slice(0, USED).map(sent)
+/** Writes of a row that change one object again and again. */
+export const repeated = <Sent>(sent: (number: number) => Sent): Sent[] =>
+  Array.from({ length: USED }, (_, n) => sent(n))
+
+export const identified = (type: string, ids: readonly string[]) => ({
+  data: ids.map((id) => ({ type, id })),
+})
+export const withAttributes = (type: string, attributes: object) => ({ data: { type, attributes } })
+
+export function rowsOfPeople(whole: Whole): Asked[] {
+  const { organization, admin, invited, emptyOrganizations, userIds, membershipIds, sessionIds } = whole
+  const { owner, name } = organization
+  const own = `/organizations/${name}`
+  const read = readsOf(owner.token)
+  const send = sentBy(owner.token)
+  const sendAsAdmin = sentBy(admin.token)
+  const ofUser = (action: string) => (id: string) => ['POST', `/admin/users/${id}/actions/${action}`] as const
+  const members = `/teams/${whole.teamIds[0]}/relationships/users`
+  return [
+    read('entitlements', `${own}/entitlement-set`),
+    read('policies of token lifetimes', `${own}/token-ttl-policies`),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      send(
+        `change the organization, ${method}`,
+        '200',
+        repeated((n) => [
+          method,
+          own,
+          withAttributes('organizations', { email: `${method}-${n}@example.com` }),
+        ]),
+      ),
+    ),
+    send(
+      'change policies of token lifetimes',
+      '200',
+      repeated((n) => {
+        const policies = [{ 'token-type': 'team', 'max-ttl-ms': 86_400_000 + n }]
+        const attributes = { 'token-ttl-policies': policies }
+        return [
+          'PATCH',
+          `${own}/token-ttl-policies`,
+          withAttributes('organization-token-ttl-policies', attributes),
+        ]
+      }),
+    ),
+    {
+      ...send('delete an empty organization', '204', []),
+      requests: each(emptyOrganizations, (empty) =>
+        wire('DELETE', `/organizations/${empty.name}`, empty.owner.token),
+      ),
+    },
+    {
+      ...send('accept an invitation', '200', []),
+      requests: each(invited, ({ membershipId, token }) =>
+        wire('POST', `/organization-memberships/${membershipId}/actions/accept`, token),
+      ),
+    },
+    send(
+      'remove a member',
+      '204',
+      each(membershipIds.slice(0, USED), (id) => ['DELETE', `/organization-memberships/${id}`]),
+    ),
+    ...(['POST', 'DELETE'] as const).map((method) =>
+      send(
+        method === 'POST' ? 'add a user to a team' : 'remove a user from a team',
+        '204',
+        each(userIds.slice(USED), (id) => [method, members, identified('users', [id])]),
+      ),
+    ),
+    ...['suspend', 'unsuspend', 'grant_admin', 'revoke_admin'].map((action) =>
+      sendAsAdmin(action.replace('_', ' '), '200', each(userIds.slice(USED), ofUser(action))),
+    ),
+    sendAsAdmin(
+      'create a password link',
+      '201',
+      each(userIds.slice(USED), (id) => ['POST', `/admin/users/${id}/password-links`]),
+    ),
+    sendAsAdmin(
+      'delete a user',
+      '204',
+      each(userIds.slice(2 * USED), (id) => ['DELETE', `/admin/users/${id}`]),
+    ),
+    read('sessions of a user', `/users/${owner.id}/sessions`),
+    read('a session', `/sessions/${sessionIds.at(-1)}`),
+    send(
+      'end a session',
+      '204',
+      each(sessionIds, (id) => ['DELETE', `/sessions/${id}`]),
+    ),
+    send(
+      'end all sessions of a user',
+      '204',
+      repeated(() => ['DELETE', `/users/${owner.id}/sessions`]),
+    ),
+    ...rowsOfTokens(whole),
+  ]
+}
+
+function rowsOfTokens({ organization, teamIds, tokenIds }: Whole): Asked[] {
+  const { owner, name } = organization
+  const own = `/organizations/${name}`
+  const read = readsOf(owner.token)
+  const send = sentBy(owner.token)
+  const tokenOf = (n: number) => withAttributes('authentication-tokens', { description: `new ${n}` })
+  const ofTeam = (id: string) => `/teams/${id}/authentication-token`
+  const ofOwner = `/users/${owner.id}/authentication-tokens`
+  return [
+    send(
+      'create a user token',
+      '201',
+      repeated((n) => ['POST', ofOwner, tokenOf(n)]),
+    ),
+    read('tokens of a user', ofOwner),
+    send(
+      'create the token of a team',
+      '201',
+      each(teamIds, (id, n) => ['POST', ofTeam(id), tokenOf(n)]),
+    ),
+    read('the token of a team', ofTeam(teamIds[USED - 1] ?? '')),
+    send(
+      'delete the token of a team',
+      '204',
+      each(teamIds.slice(0, USED - 1), (id) => ['DELETE', ofTeam(id)]),
+    ),
+    send(
+      'create the token of the organization',
+      '201',
+      repeated((n) => ['POST', `${own}/authentication-token`, tokenOf(n)]),
+    ),
+    read('the token of the organization', `${own}/authentication-token`),
+    read('a token', `/authentication-tokens/${tokenIds.at(-1)}`),
+    send(
+      'delete a token',
+      '204',
+      each(tokenIds.slice(0, USED / 2), (id) => ['DELETE', `/authentication-tokens/${id}`]),
+    ),
+    send(
+      'delete tokens of teams',
+      '204',
+      each(tokenIds.slice(USED / 2), (id) => [
+        'DELETE',
+        `${own}/team-tokens`,
+        identified('authentication-tokens', [id]),
+      ]),
+    ),
+  ]
+}
