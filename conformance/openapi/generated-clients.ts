@@ -11,7 +11,7 @@ const here = import.meta.dirname
 const tsc = resolve(here, '../../node_modules/.bin/tsc')
 const LIMIT_MS = 300_000
 
-type Failure = Error & { stdout?: string; stderr?: string }
+type Failure = Error & { stdout?: string; stderr?: string; killed?: boolean }
 
 /** Runs a program to its end and returns its output. If the program fails, throws an error with its last output. */
 async function run(
@@ -24,8 +24,9 @@ async function run(
   try {
     return (await promisify(execFile)(program, words, options)).stdout
   } catch (error) {
-    const { message, stdout = '', stderr = '' } = error as Failure
-    const said = `${stdout}\n${stderr}`.trim().slice(-3_000)
+    const { message, stdout = '', stderr = '', killed = false } = error as Failure
+    const late = killed ? `it was ended after ${LIMIT_MS / 1_000} s, or wrote too much. ` : ''
+    const said = late + `${stdout}\n${stderr}`.trim().slice(-3_000)
     throw new Error(`${program} ${words.slice(0, 4).join(' ')} failed: ${said || message}`, { cause: error })
   }
 }
