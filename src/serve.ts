@@ -11,6 +11,7 @@ import { metricsOf, type ReadMetrics } from './metrics/server-metrics.ts'
 import { metricsOfWorkers, replyWithMetrics } from './metrics/worker-metrics.ts'
 import { addressProblem, checkAddress, checkTls } from './operation/address.ts'
 import { lockDataFolder, makeDataFolder } from './operation/data-folder.ts'
+import { makeIndexesBeside } from './operation/indexes.ts'
 import { createLog } from './operation/log.ts'
 import { returnUnusedMemory } from './operation/memory.ts'
 import { openPrepared, prepare, type Prepared } from './operation/prepare.ts'
@@ -37,10 +38,8 @@ async function serveAsFirst(config: Config, log: Logger): Promise<void> {
   // With PostgreSQL the folder holds only a generated admin token, and many nodes may share it.
   if (isSqlite || config.adminToken === undefined) makeDataFolder(config.data)
   const lock = isSqlite ? lockDataFolder(config.data) : undefined
-  const prepared = await prepare(config, {
-    clock: systemClock,
-    say: (line) => console.log(`purser: ${line}`),
-  })
+  const say = (line: string) => console.log(`purser: ${line}`)
+  const prepared = await prepare(config, { clock: systemClock, say })
   // The lock proves that no other server runs on this folder. So jobs of a killed server can be resumed at once.
   if (isSqlite) await prepared.database.write(releaseLeases)
   for (const line of warnings(prepared, process.env)) console.error(`purser: ${line}`)
@@ -50,6 +49,7 @@ async function serveAsFirst(config: Config, log: Logger): Promise<void> {
   const measured = metricsListen === undefined ? [] : [await serveMetrics(metricsListen, serving.measure())]
   console.log([...welcome(prepared, serving.port), ...measured].join('\n'))
   buildPagesBeside(log)
+  void makeIndexesBeside(config, log, say)
   returnUnusedMemory()
 }
 

@@ -103,6 +103,7 @@ describe.each(engines)('a backup of %s', (engine) => {
 
     const others = { ...(await settingsFor(engine)), PURSER_SECRET_KEY: readFileSync(keyFile, 'utf8').trim() }
     await output(['restore', file], others)
+    expect((await run(['doctor'], others)).stdout).not.toMatch(/lacks/)
     await expectEnded(jane, await new Purser(['serve'], others).address())
   })
 

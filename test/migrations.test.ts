@@ -88,6 +88,9 @@ const changedIn = (config: Config) =>
       const notes = await sql`select workspace_id from workspace_notes`.execute(db)
       const kept = await db.selectFrom('workspace_counts').selectAll().execute()
       expect(kept.map(({ project_id }) => project_id)).toEqual(['prj-a'])
+      const projects = await db.selectFrom('projects').selectAll().execute()
+      const counted = await db.selectFrom('project_counts').selectAll().execute()
+      expect(counted.map(({ count }) => count)).toEqual([projects.length])
       return [workspaces.rows.length, notes.rows.length, kept[0]?.count]
     }),
   )

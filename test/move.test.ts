@@ -92,6 +92,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to
     expect(tables.every(({ sha256 }: { sha256: string }) => /^[0-9a-f]{64}$/.test(sha256))).toBe(true)
     expect(hashes()).toEqual(files)
     expect(await analyzedTables(to)).toContain('users')
+    expect((await run(['doctor'], target)).stdout).not.toMatch(/lacks/)
 
     const moved = new Purser(['serve'], target)
     const address = await moved.address()

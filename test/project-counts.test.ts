@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { onEachEngine } from './support/on-each-engine.ts'
 import type { TestServer } from './support/server.ts'
 import { body, createTestOrganization, uniqueName, type TestOrganization } from './support/world.ts'
@@ -42,7 +42,18 @@ onEachEngine('the number of projects', { maxProjects: '6' }, (server) => {
     expect(await countOf(organization)).toBe(3)
     expect((await organization.owner.client.delete(path)).status).toBe(204)
     expect(await countOf(organization)).toBe(2)
+  })
+
+  test('is gone when the organization is deleted', async () => {
+    const organization = await createTestOrganization(server)
+    const kept = () =>
+      server.app.deps.database.read(({ db }) =>
+        db.selectFrom('project_counts').where('organization_id', '=', organization.id).selectAll().execute(),
+      )
+    expect(await kept()).toHaveLength(1)
     expect((await organization.owner.client.delete(`/organizations/${organization.name}`)).status).toBe(204)
+    // Its rows are deleted in the background.
+    await vi.waitUntil(async () => (await kept()).length === 0, { timeout: 20_000, interval: 100 })
   })
 
   test('of an organization is limited, however many are created at once', async () => {

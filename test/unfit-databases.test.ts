@@ -126,7 +126,11 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a database of 
     await cluster.query('create role neighbour login')
     await cluster.query('create schema authorization neighbour', name)
     const neighbour = urlOf(name).replace('node@', 'neighbour@')
-    expect((await run(['migrate'], { ...settingsOf(name), PURSER_DATABASE_URL: neighbour })).code).toBe(0)
+    const migrated = await run(['migrate'], { ...settingsOf(name), PURSER_DATABASE_URL: neighbour })
+    expect(migrated).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('made the indexes: users_listed'),
+    })
     const { read, write } = await serve(neighbour)
     expect([await write(), await read()]).toEqual([200, 200])
     expect(await cluster.query('select from public.organizations', name)).toEqual([])

@@ -2,13 +2,14 @@
 // code, and this code and itself with a later migration. With SQLite only one release can run at a time.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, test, vi } from 'vitest'
+import { Client as PostgresClient } from 'pg'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { existing } from '../src/core/existing.ts'
 import { SQLITE_FILE } from '../src/database/open.ts'
 import { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { LATER_INDEX, LATER_MIGRATION, withLaterMigration } from './support/later-migration.ts'
-import { Purser, run, settingsFor, type Settings } from './support/purser.ts'
+import { ADMIN_TOKEN, Purser, run, settingsFor, type Settings } from './support/purser.ts'
 import { unpackReleaseBefore } from './support/release-before.ts'
 import { output, seeded } from './support/seeded.ts'
 import { base64, postState, processed, stateText } from './support/states.ts'
@@ -68,7 +69,11 @@ async function work(
     await request(client.post(`/workspaces/${other.id}/actions/unlock`))
     const invitation = body('organization-memberships', { email: `${attributes.name}@example.com` })
     const { data: invited } = await request(client.post(memberships, invitation))
+    const { data: project } = await request(
+      client.post('/organizations/demo/projects', body('projects', attributes)),
+    )
     if (number % 2 === 0) {
+      await request(client.delete(`/projects/${project.id}`))
       await request(client.delete(`/workspaces/${other.id}`))
       await request(client.delete(`/organization-memberships/${invited.id}`))
     }
@@ -116,14 +121,14 @@ const pairs: readonly Pair[] = [
     what: 'the release before and this code',
     older: unpackReleaseBefore,
     newerSettings: {},
-    newerSays: ['making the indexes users_listed'],
+    newerSays: ['made the indexes users_listed'],
     olderSays: [],
   },
   {
     what: 'this code and a later migration',
     older: () => undefined,
     newerSettings: withLaterMigration,
-    newerSays: [`making the indexes ${LATER_INDEX}`],
+    newerSays: [`made the indexes ${LATER_INDEX}`],
     olderSays: [`the newer migrations ${LATER_MIGRATION}`],
   },
 ]
@@ -138,6 +143,9 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two releases o
       const { anna } = (await seeded(settings, main)) as { anna: string }
       const old = new Purser(['serve'], settings, { main })
       const oldAddress = await old.address()
+      const listedBy = async (client: Client, query = '') =>
+        (await client.get(`/organizations/demo/projects${query}`)).json.meta.pagination['total-count']
+      const projectsBefore = await listedBy(new Client(oldAddress, anna))
       const [onOld, onNew] = [new AbortController(), new AbortController()]
       const onOldOnes = [0, 1, 2].map((number) =>
         startWorker(oldAddress, anna, `old-${number}`, onOld.signal),
@@ -146,7 +154,8 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two releases o
 
       const next = new Purser(['serve'], newer)
       const newAddress = await next.address()
-      for (const words of pair.newerSays) expect(next.stdout + next.stderr).toContain(words)
+      for (const words of pair.newerSays)
+        await vi.waitUntil(() => next.stdout.includes(words), { timeout: 60_000 })
       const onNewOnes = [0, 1].map((number) => startWorker(newAddress, anna, `new-${number}`, onNew.signal))
       const seen = [...onOldOnes, ...onNewOnes]
       await untilBusy(seen)
@@ -184,12 +193,17 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two releases o
       const { json: projects } = await counting.get('/organizations/demo/projects')
       expect(projects.data.length).toBeGreaterThan(1)
       for (const { id, attributes } of projects.data) {
+        if (/^(old|new)-/.test(attributes.name)) continue
         // The triggers keep the number, also of what the older release wrote. A search counts the rows.
         const path = `/organizations/demo/workspaces?filter[project][id]=${id}&search[wildcard-name]=*`
         const { 'total-count': total } = (await counting.get(path)).json.meta.pagination
         expect(total).toBeGreaterThan(0)
         expect(attributes['workspace-count']).toBe(total)
       }
+      const madeByOld = await listedBy(counting, '?q=old-')
+      const madeByNew = await listedBy(counting, '?q=new-')
+      expect(madeByOld).toBeGreaterThan(0)
+      expect(await listedBy(counting)).toBe(projectsBefore + madeByOld + madeByNew)
       const members = async (query: string) =>
         (await counting.get(`/organizations/demo/organization-memberships${query}`)).json.meta.pagination
       // The list reads what the triggers keep. A search counts, and every address contains this.
@@ -199,6 +213,30 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two releases o
     },
   )
 })
+
+test.each(engines.filter((engine) => engine === 'postgres'))(
+  'on %s, a server answers while an index waits for the end of a transaction',
+  async (engine) => {
+    const settings: Settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+    await output(['migrate'], settings)
+    const other = new PostgresClient(existing(settings['PURSER_DATABASE_URL']))
+    await other.connect()
+    onTestFinished(() => other.end())
+    await other.query('drop index users_listed')
+    await other.query('begin isolation level repeatable read')
+    await other.query('select from users')
+    const purser = new Purser(['serve'], settings)
+    const client = new Client(await purser.address(), ADMIN_TOKEN)
+    const says = (words: string) => vi.waitUntil(() => purser.stdout.includes(words), { timeout: 60_000 })
+    await says('making the indexes users_listed …')
+    expect((await client.get('/admin/users')).status).toBe(200)
+    expect(purser.stdout).not.toContain('made the indexes')
+    expect((await run(['doctor'], settings)).stdout).toContain('lacks the indexes users_listed')
+    await other.query('rollback')
+    await says('made the indexes users_listed')
+    expect((await run(['doctor'], settings)).stdout).not.toContain('lacks the indexes')
+  },
+)
 
 test.each(engines)(
   'on %s, a database of the release before gets the tables that a new one has',

@@ -22,6 +22,6 @@ export async function migrateDatabase(config: Config) {
       return { migrated: [], indexes: [] }
     }
     using _ = isSqlite ? lockDataFolder(config.data) : undefined
-    return await bringUpToDate(open, config, note)
+    return await bringUpToDate(open, config, note, { mayWait: true })
   })
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
+import { existing } from '../core/existing.ts'
 import { appliedMigrations, FIRST_MIGRATION } from './migrate.ts'
 import { engineOf } from './portable.ts'
 import type { Tables } from './tables.ts'
@@ -38,7 +39,7 @@ export async function missingLaterIndexes(db: Kysely<Tables>): Promise<LaterInde
       ? sql<{ name: string }>`select name from sqlite_master where type = 'index'`
       : sql<{ name: string }>`
           select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
-          where indisvalid and pg_table_is_visible(indexrelid)`
+          where indisvalid and relnamespace = (select oid from pg_namespace where nspname = current_schema())`
   const names = new Set((await complete.execute(db)).rows.map(({ name }) => name))
   return wanted.filter(({ name }) => !names.has(name))
 }
@@ -56,10 +57,13 @@ async function makeConcurrently(db: Kysely<Tables>): Promise<string[]> {
   // A node that waited inside a statement for the lock would keep the index from being finished.
   while (!(await mayMake(db))) await pause(PAUSE_MS)
   try {
+    // Another installation in the same database may have an index of this name in its own schema.
+    const found = await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
+    const { schema } = existing(found.rows[0])
     // Another node may have made some meanwhile.
     const missing = await missingLaterIndexes(db)
     for (const { name, on } of missing) {
-      await sql.raw(`drop index concurrently if exists ${name}`).execute(db)
+      await sql`drop index concurrently if exists ${sql.id(schema, name)}`.execute(db)
       await sql.raw(`create index concurrently ${name} on ${on}`).execute(db)
     }
     return missing.map(({ name }) => name)

@@ -1,6 +1,7 @@
 import { OperatorError } from '../core/operator-error.ts'
 import { inBareTransaction } from '../database/bare-transaction.ts'
 import type { Transaction } from '../database/database.ts'
+import { makeLaterIndexes } from '../database/later-indexes.ts'
 import { migrate, missingMigrations, refuseNewerTables } from '../database/migrate.ts'
 import type { Connection, OpenDatabase } from '../database/open.ts'
 import { continueCounting, learnTables } from '../database/portable.ts'
@@ -52,6 +53,7 @@ export async function moveDatabase(
         await endMove(tx.db)
         await options.finish(tx)
       })
+      await makeLaterIndexes(target)
       return tables
     }),
   )

@@ -12,11 +12,11 @@ import {
   openDatabase,
   type OpenDatabase,
 } from '../database/open.ts'
-import { makeLaterIndexes, missingLaterIndexes } from '../database/later-indexes.ts'
 import { migrate, missingMigrations } from '../database/migrate.ts'
 import { makeFirstUser } from '../first-start.ts'
 import { findMeta, noteMeta } from '../database/meta-store.ts'
 import { writePrivateFile } from './new-file.ts'
+import { makeIndexes } from './indexes.ts'
 import {
   checkFingerprint,
   findSecretKey,
@@ -75,7 +75,8 @@ async function prepareOpened(
   const { database } = open
   const { clock } = surroundings
   const { connections } = await refuseUnfit(open, config)
-  const { secretKey } = await bringUpToDate(open, config, surroundings.say)
+  const isSqlite = config.databaseUrl === undefined
+  const { secretKey } = await bringUpToDate(open, config, surroundings.say, { mayWait: isSqlite })
   const file = adminTokenFile(config.data)
   let isOurs = false
   const first = await makeFirstUser(database, clock, new AuditKey(secretKey), config.adminToken, (token) => {
@@ -105,11 +106,17 @@ function keepOtherToken(file: string, { clock, say }: Surroundings): void {
   say(`${file} existed already and was renamed to ${kept}: its token may belong to another database`)
 }
 
-/** Migrates. Uses the secret key of the database, or creates one for a new database. */
+/**
+ * Migrates. Uses the secret key of the database, or creates one for a new database.
+ *
+ * @param mayWait whether indexes may be made that wait for transactions of others. Without it a server makes them while it
+ *   serves: `makeIndexesBeside`
+ */
 export async function bringUpToDate(
   { database, withConnection }: OpenDatabase,
   config: Config,
   say: Surroundings['say'],
+  { mayWait }: { readonly mayWait: boolean },
 ): Promise<{ secretKey: Buffer; migrated: string[]; indexes: string[] }> {
   const missing = await withConnection(missingMigrations)
   const isEmpty = missing.applied === 0
@@ -129,9 +136,7 @@ export async function bringUpToDate(
     )
   }
   const migrated = missing.names.length > 0 ? await withConnection(migrate) : []
-  const unmade = await withConnection(missingLaterIndexes)
-  if (unmade.length > 0 && !isEmpty) say(`making the indexes ${unmade.map(({ name }) => name).join(', ')} …`)
-  const indexes = await withConnection(makeLaterIndexes)
+  const indexes = mayWait || isEmpty ? await makeIndexes(withConnection, isEmpty ? () => {} : say) : []
   const fingerprint = fingerprintOf(secretKey)
   checkFingerprint(
     await database.write((tx) => noteMeta(tx, FINGERPRINT, fingerprint)),

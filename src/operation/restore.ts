@@ -6,6 +6,7 @@ import { existing } from '../core/existing.ts'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import { inBareTransaction } from '../database/bare-transaction.ts'
 import type { Transaction } from '../database/database.ts'
+import { makeLaterIndexes } from '../database/later-indexes.ts'
 import { appliedMigrations, migrate, migrateTo, migrations } from '../database/migrate.ts'
 import { continueCounting, learnTables, type Engine } from '../database/portable.ts'
 import type { Connection, OpenDatabase } from '../database/open.ts'
@@ -84,7 +85,11 @@ export async function restoreBackup(
     await finish(tx)
     return count
   }
-  return open.withConnection((db) => inBareTransaction(db, engine, restoreIn))
+  return open.withConnection(async (db) => {
+    const count = await inBareTransaction(db, engine, restoreIn)
+    await makeLaterIndexes(db)
+    return count
+  })
 }
 
 async function load(
