@@ -13,6 +13,8 @@ export const USED = 24
 
 const LATER = '2030-01-01T00:00:00.000Z'
 
+type Invited = { readonly membershipId: string; readonly userId: string; readonly token: string }
+
 export type Whole = People & {
   readonly organization: Organization
   readonly admin: Person
@@ -24,8 +26,8 @@ export type Whole = People & {
   readonly workspaceGrantIds: readonly string[]
   readonly projectIds: readonly string[]
   readonly projectGrantIds: readonly string[]
-  /** People who were invited, with the membership that they may accept. */
-  readonly invited: readonly { readonly membershipId: string; readonly token: string }[]
+  /** People who were invited, with the membership that they may accept. Each has a session. */
+  readonly invited: readonly Invited[]
   readonly emptyOrganizations: readonly Organization[]
   /** Tokens of the crowded team. */
   readonly tokenIds: readonly string[]
@@ -37,6 +39,11 @@ export type Whole = People & {
 export async function withWhole(database: Database, size: number): Promise<Whole> {
   const organization = await organizationOf(database, `whole-${size}`)
   const crowdedTeamId = lastTeamOf(organization)
+  const invited = await invite(database, organization)
+  await addSessions(
+    database,
+    invited.map(({ userId }) => userId),
+  )
   return {
     organization,
     crowdedTeamId,
@@ -45,16 +52,19 @@ export async function withWhole(database: Database, size: number): Promise<Whole
     ...(await addMembers(database, organization, size)),
     ...(await addWorkspaces(database, organization, size)),
     ...(await addProjects(database, organization, size)),
-    invited: await invite(database, organization),
+    invited,
     emptyOrganizations: await addEmptyOrganizations(database, size),
     tokenIds: await addTokens(database, organization.id, crowdedTeamId),
-    sessionIds: await addSessions(database, organization.owner.id),
+    sessionIds: await addSessions(
+      database,
+      Array.from({ length: 2 * USED }, () => organization.owner.id),
+    ),
   }
 }
 
-function invite(database: Database, { id, name }: Organization): Promise<Whole['invited']> {
+function invite(database: Database, { id, name }: Organization): Promise<Invited[]> {
   return database.write(async (tx) => {
-    const invited: { membershipId: string; token: string }[] = []
+    const invited: Invited[] = []
     for (let number = 0; number < USED; number += 1) {
       const person = await createPerson(tx, `${name}-invited-${number}`)
       const membershipId = newId('membership')
@@ -66,7 +76,7 @@ function invite(database: Database, { id, name }: Organization): Promise<Whole['
         invited_email: `${name}-invited-${number}@example.com`,
         created_at: timestamp(systemClock.now()),
       })
-      invited.push({ membershipId, token: person.token })
+      invited.push({ membershipId, userId: person.id, token: person.token })
     }
     return invited
   })
@@ -95,13 +105,14 @@ async function addTokens(database: Database, organizationId: string, teamId: str
   return ids
 }
 
-async function addSessions(database: Database, userId: string): Promise<string[]> {
-  const ids = Array.from({ length: 2 * USED }, () => newId('session'))
+/** A session for each of these users. */
+async function addSessions(database: Database, userIds: readonly string[]): Promise<string[]> {
+  const ids = userIds.map(() => newId('session'))
   const at = timestamp(systemClock.now())
   await insertMany(database, 'sessions', ids.length, (number) => ({
     id: ids[number] ?? '',
     hash: ids[number] ?? '',
-    user_id: userId,
+    user_id: userIds[number] ?? '',
     user_agent: 'a browser',
     created_at: at,
     last_used_at: at,

@@ -1,7 +1,9 @@
 // The routes of organizations, people, teams and tokens that no other table has.
+import { existing } from '../src/core/existing.ts'
 import { sentBy, readsOf, type Asked } from './scaling-asked.ts'
 import { USED, type Whole } from './bulk-whole.ts'
 import { wire } from './purser.ts'
+import type { Organization } from './seed.ts'
 
 /** Writes of a row that use up an object each. */
 export const each = <Item, Sent>(
@@ -27,6 +29,7 @@ export function rowsOfPeople(whole: Whole): Asked[] {
   const ofUser = (action: string) => (id: string) => ['POST', `/admin/users/${id}/actions/${action}`] as const
   const members = `/teams/${whole.teamIds[0]}/relationships/users`
   return [
+    ...rowsOfTokens(whole),
     read('entitlements', `${own}/entitlement-set`),
     read('policies of token lifetimes', `${own}/token-ttl-policies`),
     ...(['PATCH', 'PUT'] as const).map((method) =>
@@ -97,16 +100,14 @@ export function rowsOfPeople(whole: Whole): Asked[] {
       '204',
       each(sessionIds, (id) => ['DELETE', `/sessions/${id}`]),
     ),
-    send(
-      'end all sessions of a user',
-      '204',
-      repeated(() => ['DELETE', `/users/${owner.id}/sessions`]),
-    ),
-    ...rowsOfTokens(whole),
+    {
+      ...send('end all sessions of a user', '204', []),
+      requests: each(invited, ({ userId, token }) => wire('DELETE', `/users/${userId}/sessions`, token)),
+    },
   ]
 }
 
-function rowsOfTokens({ organization, teamIds, tokenIds }: Whole): Asked[] {
+function rowsOfTokens({ organization, emptyOrganizations, teamIds, tokenIds }: Whole): Asked[] {
   const { owner, name } = organization
   const own = `/organizations/${name}`
   const read = readsOf(owner.token)
@@ -114,6 +115,8 @@ function rowsOfTokens({ organization, teamIds, tokenIds }: Whole): Asked[] {
   const tokenOf = (n: number) => withAttributes('authentication-tokens', { description: `new ${n}` })
   const ofTeam = (id: string) => `/teams/${id}/authentication-token`
   const ofOwner = `/users/${owner.id}/authentication-tokens`
+  const ofOrganization = ({ name: of }: Organization) => `/organizations/${of}/authentication-token`
+  const first = existing(emptyOrganizations[0])
   return [
     send(
       'create a user token',
@@ -132,12 +135,19 @@ function rowsOfTokens({ organization, teamIds, tokenIds }: Whole): Asked[] {
       '204',
       each(teamIds.slice(0, USED - 1), (id) => ['DELETE', ofTeam(id)]),
     ),
-    send(
-      'create the token of the organization',
-      '201',
-      repeated((n) => ['POST', `${own}/authentication-token`, tokenOf(n)]),
-    ),
-    read('the token of the organization', `${own}/authentication-token`),
+    {
+      ...send('create the token of an organization', '201', []),
+      requests: each(emptyOrganizations, (empty, n) =>
+        wire('POST', ofOrganization(empty), empty.owner.token, tokenOf(n)),
+      ),
+    },
+    {
+      ...send('delete the token of an organization', '204', []),
+      requests: each(emptyOrganizations.slice(1), (empty) =>
+        wire('DELETE', ofOrganization(empty), empty.owner.token),
+      ),
+    },
+    readsOf(first.owner.token)('the token of an organization', ofOrganization(first)),
     read('a token', `/authentication-tokens/${tokenIds.at(-1)}`),
     send(
       'delete a token',
