@@ -1,11 +1,6 @@
 import type { Generated } from 'kysely'
 import type { AuditChainTable, AuditEventTable } from './audit-tables.ts'
-import type {
-  MembershipCountTable,
-  ProjectCountTable,
-  WorkspaceCountTable,
-  WorkspaceVersionTable,
-} from './count-tables.ts'
+import type { CountTables } from './count-tables.ts'
 import type { RefusalRequestTable, RefusalTable } from './refusal-table.ts'
 import type { PasswordLinkTable, LoginCodeTable, SessionTable } from './session-tables.ts'
 import type {
@@ -20,12 +15,11 @@ import type {
 export type Flag = 0 | 1
 
 /** The tables as both engines have them. Times are text (UTC, milliseconds, `Z`), ids are text with a prefix. */
-export type Tables = {
+export type Tables = CountTables & {
   meta: { key: string; value: string }
   organizations: OrganizationTable
   users: UserTable
   memberships: MembershipTable
-  membership_counts: MembershipCountTable
   teams: TeamTable
   team_members: TeamMemberTable
   team_name_blocks: TeamNameBlockTable
@@ -34,12 +28,9 @@ export type Tables = {
   password_links: PasswordLinkTable
   login_codes: LoginCodeTable
   projects: ProjectTable
-  project_counts: ProjectCountTable
   workspaces: WorkspaceTable
   workspace_tags: WorkspaceTagTable
   deleted_tags: DeletedTagTable
-  workspace_versions: WorkspaceVersionTable
-  workspace_counts: WorkspaceCountTable
   tags: TagTable
   tag_bindings: TagBindingTable
   remote_state_consumers: RemoteStateConsumerTable
