@@ -231,12 +231,19 @@ describe.each(engines)('a database of an older version on %s', (engine) => {
   onPostgres?.('is migrated again after a deadlock with a request', async () => {
     const config = await newConfig(engine)
     await makeOlderDatabase(config)
+    // PostgreSQL ends who looks for a deadlock and finds one. The migration looks later than by default, but before it stops
+    // waiting, so that this transaction has time to wait, too. This one looks when all is over.
+    const name = new URL(existing(config.databaseUrl)).pathname.slice(1)
+    await opened(config, ({ withConnection }) =>
+      withConnection((db) => sql.raw(`alter database ${name} set deadlock_timeout = '1900ms'`).execute(db)),
+    )
     await migrateBeside(config, async (db) => {
+      await sql`set local deadlock_timeout = '30s'`.execute(db)
       const waiting = sql<{ count: number }>`
         select count(*)::int as count from pg_locks
         where relation = 'workspaces'::regclass and not granted`
       await vi.waitUntil(async () => (await waiting.execute(db)).rows[0]?.count === 1, 30_000)
-      // The migration holds this lock of Kysely, and waits first. So PostgreSQL ends it and not this transaction.
+      // The migration holds this lock of Kysely.
       await sql`select pg_advisory_xact_lock(${sql.lit(KYSELY_LOCK)}::bigint)`.execute(db)
     })
     await opened(config, async ({ database }) => {
