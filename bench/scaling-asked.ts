@@ -44,15 +44,32 @@ export function readsOf(token: string, who = '') {
 
 type Sent = readonly [method: string, path: string, body?: unknown]
 
+/** Writes, each of which is sent once. */
+export function writes(what: string, status: string, requests: readonly string[]): Asked {
+  return { what, growth: 'constant', status, requests }
+}
+
 /** Writes of one caller, each of which is sent once. */
 export function sentBy(token: string) {
-  return (what: string, status: string, sent: readonly Sent[]): Asked => ({
-    what,
-    growth: 'constant',
-    status,
-    requests: sent.map(([method, path, body]) => wire(method, path, token, body)),
-  })
+  return (what: string, status: string, sent: readonly Sent[]): Asked => {
+    const requests = sent.map(([method, path, body]) => wire(method, path, token, body))
+    return writes(what, status, requests)
+  }
 }
+
+export const withAttributes = (type: string, attributes: object) => ({ data: { type, attributes } })
+
+/** The body that gives a team read access to a workspace or project. */
+export const readAccess = (kind: 'workspace' | 'project', placeId: string, teamId: string) => ({
+  data: {
+    type: `team-${kind}s`,
+    attributes: { access: 'read' },
+    relationships: {
+      [kind]: { data: { type: `${kind}s`, id: placeId } },
+      team: { data: { type: 'teams', id: teamId } },
+    },
+  },
+})
 
 /** Writes of one caller, each with another name. */
 export function writesOf(token: string) {
@@ -69,7 +86,7 @@ export function writesOf(token: string) {
       Array.from({ length: WRITES }, (_, number) => [
         method,
         path,
-        { data: { type, attributes: attributesOf(number) } },
+        withAttributes(type, attributesOf(number)),
       ]),
     )
 }

@@ -1,6 +1,6 @@
 // The routes of organizations, people, teams and tokens that no other table has.
 import { existing } from '../src/core/existing.ts'
-import { sentBy, readsOf, type Asked } from './scaling-asked.ts'
+import { sentBy, readsOf, withAttributes, writes, type Asked } from './scaling-asked.ts'
 import { USED, type Whole } from './bulk-whole.ts'
 import { wire } from './purser.ts'
 import type { Organization } from './seed.ts'
@@ -17,7 +17,6 @@ export const repeated = <Sent>(sent: (number: number) => Sent): Sent[] =>
 export const identified = (type: string, ids: readonly string[]) => ({
   data: ids.map((id) => ({ type, id })),
 })
-export const withAttributes = (type: string, attributes: object) => ({ data: { type, attributes } })
 
 export function rowsOfPeople(whole: Whole): Asked[] {
   const { organization, admin, invited, emptyOrganizations, userIds, membershipIds, sessionIds } = whole
@@ -56,18 +55,18 @@ export function rowsOfPeople(whole: Whole): Asked[] {
         ]
       }),
     ),
-    {
-      ...send('delete an empty organization', '204', []),
-      requests: each(emptyOrganizations, (empty) =>
-        wire('DELETE', `/organizations/${empty.name}`, empty.owner.token),
-      ),
-    },
-    {
-      ...send('accept an invitation', '200', []),
-      requests: each(invited, ({ membershipId, token }) =>
+    writes(
+      'delete an empty organization',
+      '204',
+      each(emptyOrganizations, (empty) => wire('DELETE', `/organizations/${empty.name}`, empty.owner.token)),
+    ),
+    writes(
+      'accept an invitation',
+      '200',
+      each(invited, ({ membershipId, token }) =>
         wire('POST', `/organization-memberships/${membershipId}/actions/accept`, token),
       ),
-    },
+    ),
     send(
       'remove a member',
       '204',
@@ -100,10 +99,11 @@ export function rowsOfPeople(whole: Whole): Asked[] {
       '204',
       each(sessionIds, (id) => ['DELETE', `/sessions/${id}`]),
     ),
-    {
-      ...send('end all sessions of a user', '204', []),
-      requests: each(invited, ({ userId, token }) => wire('DELETE', `/users/${userId}/sessions`, token)),
-    },
+    writes(
+      'end all sessions of a user',
+      '204',
+      each(invited, ({ userId, token }) => wire('DELETE', `/users/${userId}/sessions`, token)),
+    ),
   ]
 }
 
@@ -135,18 +135,18 @@ function rowsOfTokens({ organization, emptyOrganizations, teamIds, tokenIds }: W
       '204',
       each(teamIds.slice(0, USED - 1), (id) => ['DELETE', ofTeam(id)]),
     ),
-    {
-      ...send('create the token of an organization', '201', []),
-      requests: each(emptyOrganizations, (empty, n) =>
+    writes(
+      'create the token of an organization',
+      '201',
+      each(emptyOrganizations, (empty, n) =>
         wire('POST', ofOrganization(empty), empty.owner.token, tokenOf(n)),
       ),
-    },
-    {
-      ...send('delete the token of an organization', '204', []),
-      requests: each(emptyOrganizations.slice(1), (empty) =>
-        wire('DELETE', ofOrganization(empty), empty.owner.token),
-      ),
-    },
+    ),
+    writes(
+      'delete the token of an organization',
+      '204',
+      each(emptyOrganizations.slice(1), (empty) => wire('DELETE', ofOrganization(empty), empty.owner.token)),
+    ),
     readsOf(first.owner.token)('the token of an organization', ofOrganization(first)),
     read('a token', `/authentication-tokens/${tokenIds.at(-1)}`),
     send(

@@ -1,7 +1,7 @@
 // The routes of workspaces, projects and access that no other table has.
-import { filtered, readsOf, sentBy, type Asked } from './scaling-asked.ts'
+import { filtered, readAccess, readsOf, sentBy, withAttributes, type Asked } from './scaling-asked.ts'
 import { USED, type Whole } from './bulk-whole.ts'
-import { each, identified, repeated, withAttributes } from './scaling-rest-people.ts'
+import { each, identified, repeated } from './scaling-rest-people.ts'
 import { teamName } from './seed.ts'
 
 const bindings = (n: number) => ({
@@ -158,19 +158,8 @@ function rowsOfAccess({ organization, crowdedTeamId, workspaceIds, projectIds, .
     send(
       'give a team access to a project',
       '201',
-      each(projectIds, (id) => ['POST', '/team-projects', grantOf(crowdedTeamId, id)]),
+      each(projectIds, (id) => ['POST', '/team-projects', readAccess('project', id, crowdedTeamId)]),
     ),
     ...rows('project', whole.projectGrantIds, projectIds.at(-1)),
   ]
 }
-
-const grantOf = (teamId: string, projectId: string) => ({
-  data: {
-    type: 'team-projects',
-    attributes: { access: 'read' },
-    relationships: {
-      project: { data: { type: 'projects', id: projectId } },
-      team: { data: { type: 'teams', id: teamId } },
-    },
-  },
-})

@@ -1,8 +1,8 @@
 // What is measured while an organization has more objects of each kind: the routes that no other table has.
 import { addTags, USED, withWhole, type Whole } from './bulk-whole.ts'
 import type { Purser } from './purser.ts'
-import { readsOf, sentBy, type Asked, type Dimension } from './scaling-asked.ts'
-import { repeated, rowsOfPeople, withAttributes } from './scaling-rest-people.ts'
+import { readsOf, sentBy, withAttributes, type Asked, type Dimension } from './scaling-asked.ts'
+import { repeated, rowsOfPeople } from './scaling-rest-people.ts'
 import { rowsOfPlaces } from './scaling-rest-places.ts'
 import { createWorkspace, pushBody, smallState, upload } from './states.ts'
 

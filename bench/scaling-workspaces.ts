@@ -6,6 +6,7 @@ import {
   AS_MEMBER,
   filtered,
   lastPageOf,
+  readAccess,
   readsOf,
   sentBy,
   WRITES,
@@ -13,18 +14,6 @@ import {
   type Dimension,
 } from './scaling-asked.ts'
 import { createWorkspace, outputIds, pushBody, smallState, upload } from './states.ts'
-
-/** The body that gives a team read access to a workspace. */
-const accessOf = (workspaceId: string, teamId: string) => ({
-  data: {
-    type: 'team-workspaces',
-    attributes: { access: 'read' },
-    relationships: {
-      workspace: { data: { type: 'workspaces', id: workspaceId } },
-      team: { data: { type: 'teams', id: teamId } },
-    },
-  },
-})
 
 export const workspaces: Dimension = {
   name: 'workspaces',
@@ -77,7 +66,7 @@ export const workspaces: Dimension = {
       send(
         'give a team access to a workspace',
         '201',
-        some.map((id) => ['POST', '/team-workspaces', accessOf(id, teamId)]),
+        some.map((id) => ['POST', '/team-workspaces', readAccess('workspace', id, teamId)]),
       ),
       send(
         'delete a workspace',

@@ -16,7 +16,8 @@ export async function makeIndexes(
   say: Say,
 ): Promise<string[]> {
   const missing = await withConnection(missingLaterIndexes)
-  if (missing.length > 0) say(`making the indexes ${missing.map(({ name }) => name).join(', ')} …`)
+  if (missing.length === 0) return []
+  say(`making the indexes ${missing.map(({ name }) => name).join(', ')} …`)
   return withConnection(makeLaterIndexes)
 }
 
