@@ -1,6 +1,7 @@
 // How often a request waits for PostgreSQL. Each time takes as long as the network, and a write locks its organization
 // meanwhile.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createPostgresDatabase, engines } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { startServer, type TestServer } from './support/server.ts'
@@ -56,6 +57,23 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('round trips to
     const teams = `/organizations/${organization.name}/teams`
     const create = () => organization.owner.client.post(teams, body('teams', { name: uniqueName('team') }))
     expect(await fewest(create)).toBeLessThanOrEqual(4)
+  })
+
+  test('the statements that a create need not wait between are one packet', async () => {
+    const writes = (['_write', '_writev'] as const).map((name) => vi.spyOn(Socket.prototype, name))
+    onTestFinished(() => writes.forEach((write) => write.mockRestore()))
+    const packets = () =>
+      writes
+        .flatMap(({ mock }) => mock.contexts)
+        .filter((socket) => socket instanceof Socket && socket.remotePort === forwarder.port)
+    const teams = `/organizations/${organization.name}/teams`
+    const counts: number[] = []
+    for (let number = 0; number < REPEATED; number++) {
+      const before = packets().length
+      await organization.owner.client.post(teams, body('teams', { name: uniqueName('team') }))
+      counts.push(packets().length - before)
+    }
+    expect(Math.min(...counts)).toBeLessThanOrEqual(4)
   })
 
   test('a search of a plain member waits as often as one of an owner', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { PostgresPool } from '../src/database/postgres-pool.ts'
 import { Replays } from '../src/database/postgres-replay.ts'
 import { SharedWrite } from '../src/database/shared-write.ts'
@@ -52,4 +52,46 @@ test('after a failure each write runs alone, and the reason is told', async () =
   for (const write of writes) groups.add(write)
   expect(await Promise.all(writes.map((write) => write.settled))).toEqual([undefined, undefined, undefined])
   expect(failures).toEqual([reason])
+})
+
+describe('after a group has ended', () => {
+  /** Three writes were answered together. Counts the groups since. */
+  async function afterThree() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const { groups, failures } = groupsThat(() => Promise.reject(new Error('on purpose')))
+    const add = () => groups.add(writeOf('org-1'))
+    for (let number = 0; number < 3; number += 1) add()
+    await settled()
+    expect(failures).toHaveLength(1)
+    return { add, begun: () => failures.length - 1 }
+  }
+
+  test('the next one waits a moment for as many writes', async () => {
+    const { add, begun } = await afterThree()
+    add()
+    add()
+    await settled()
+    expect(begun()).toBe(0)
+    add()
+    await settled()
+    expect(begun()).toBe(1)
+  })
+
+  test('the next one waits no longer than a millisecond', async () => {
+    const { add, begun } = await afterThree()
+    add()
+    await settled()
+    expect(begun()).toBe(0)
+    await vi.advanceTimersByTimeAsync(1)
+    await settled()
+    expect(begun()).toBe(1)
+  })
+
+  test('a write that comes later waits for no other', async () => {
+    const { add, begun } = await afterThree()
+    vi.advanceTimersByTime(1)
+    add()
+    await settled()
+    expect(begun()).toBe(1)
+  })
 })

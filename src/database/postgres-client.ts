@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import { Client, type ClientConfig } from 'pg'
+import { Client, type ClientConfig, type Connection } from 'pg'
 import { UnreachableError } from './postgres-errors.ts'
 
 /**
@@ -27,7 +27,10 @@ export const withoutTimeouts = (isForTransaction: boolean) =>
 
 /** A connection that can be cut at any time, even while connecting or while the server does not answer. */
 export class PostgresClient extends Client {
+  /** The driver's; its types leave it out. */
+  declare readonly connection: Connection
   readonly #socket: Socket
+  #isGathering = false
   /**
    * Number of generic warnings (01000). A commit with such a warning may be on this server only, not on its standby.
    */
@@ -49,6 +52,18 @@ export class PostgresClient extends Client {
   /** Bytes received so far. */
   get bytesRead(): number {
     return this.#socket.bytesRead
+  }
+
+  /** Sends the statements of this turn in one packet. Without this, each is a packet of its own. */
+  gather(): void {
+    if (this.#isGathering) return
+    this.#isGathering = true
+    const { stream } = this.connection
+    stream.cork()
+    process.nextTick(() => {
+      this.#isGathering = false
+      stream.uncork()
+    })
   }
 
   /** Destroys the socket; the current query fails with this error. */

@@ -23,7 +23,10 @@ export class PostgresConnection {
   readonly db: Kysely<Tables>
   /** Left to do by the writes of the transaction. */
   beforeCommit = new BeforeCommit()
-  readonly alike = new AlikeStatements((statement) => this.client.query(statement))
+  readonly alike = new AlikeStatements((statement) => {
+    this.client.gather()
+    return this.client.query(statement)
+  })
   /** Whether its server was found to be no standby. */
   isOfPrimary = false
   #hasGenericPlans = false
@@ -35,8 +38,13 @@ export class PostgresConnection {
   }
 
   query<Row extends QueryResultRow>(config: string | QueryConfig): Promise<PostgresResult<Row>> {
-    this.alike.flush()
+    this.#prepareToSend()
     return this.client.query<Row>(config)
+  }
+
+  #prepareToSend(): void {
+    this.alike.flush()
+    this.client.gather()
   }
 
   /** Does not wait for a statement. If it fails, the transaction fails at its end. */
@@ -75,14 +83,15 @@ export class PostgresConnection {
   /** Reads what earlier requests read, of plans with the same statement. */
   async readAhead(plans: readonly ReadPlan[]): Promise<(ReplayedRead | undefined)[]> {
     this.#usePlans(true)
-    this.alike.flush()
-    const { rows } = await this.client.query<ReadAnswer>(asOne(plans.map(({ statement }) => statement)))
-    const ahead: (ReplayedRead | undefined)[] = plans.map(() => undefined)
-    for (const [place, ...records] of rows) {
-      const plan = plans[place - 1]
-      if (plan !== undefined) ahead[place - 1] = new ReplayedRead(plan, records)
-    }
-    return ahead
+    this.#prepareToSend()
+    // Creates in one place by one caller have the same plan.
+    const distinct = [...new Set(plans)]
+    const { rows } = await this.client.query<ReadAnswer>(asOne(distinct.map(({ statement }) => statement)))
+    const answers = new Map(rows.map(([place, ...records]) => [distinct[place - 1], records]))
+    return plans.map((plan) => {
+      const records = answers.get(plan)
+      return records && new ReplayedRead(plan, records)
+    })
   }
 
   /** Runs a statement that is not prepared. It is planned for its values, which may be a long list. */

@@ -69,6 +69,7 @@ class Line {
     const client = this.#client
     if (client === undefined) return Promise.reject(new DeadlineError('the connection is not open'))
     this.waiting += 1
+    client.gather()
     return new Promise((resolve, reject) => {
       client.query(statement, (error: Error | null, result: QueryArrayResult<ReadAnswer> | undefined) => {
         this.waiting -= 1

@@ -10,6 +10,8 @@ import { MAX_WAIT_MS, type Turns } from './turns.ts'
 /** Two, because one can prepare while the other commits. */
 const MOST_GROUPS = 2
 const MOST_TOGETHER = 16
+/** Short beside a transaction, which takes some milliseconds. */
+const MAX_GATHERING_MS = 1
 const MAX_WAITING = 1_000
 const MAX_WAITING_OF_ONE = 250
 /** Others lock the ends of audit trails, too. If one takes longer, the writes run alone, and only its own wait for it. */
@@ -38,6 +40,9 @@ export class WriteGroups {
   #waiting: SharedWrite[] = []
   readonly #busy = new Set<string>()
   #groups = 0
+  /** How many writes the next group waits for, and until when. */
+  #awaited = { writes: 0, until: 0 }
+  #gathering: NodeJS.Timeout | undefined
 
   /** @param onFailure is told why the writes of a group run alone */
   constructor(turns: Turns, replays: Replays, pool: PostgresPool, onFailure: (error: unknown) => void) {
@@ -77,8 +82,17 @@ export class WriteGroups {
     return this.#waiting.some(({ organizationId }) => !this.#busy.has(organizationId))
   }
 
+  /** Begins a group. It first waits a moment for callers that were just answered: they often write again at once. */
   #start(): void {
-    if (this.#groups < MOST_GROUPS && this.#hasFree) void this.#runNext()
+    if (this.#groups === MOST_GROUPS || !this.#hasFree) return
+    const left = this.#awaited.until - performance.now()
+    if (left <= 0 || this.#waiting.length >= this.#awaited.writes) void this.#runNext()
+    else if (this.#gathering === undefined) {
+      this.#gathering = setTimeout(() => {
+        this.#gathering = undefined
+        this.#start()
+      }, left)
+    }
   }
 
   async #runNext(): Promise<void> {
@@ -104,6 +118,8 @@ export class WriteGroups {
       write.settle(undefined)
       this.#busy.delete(write.organizationId)
     }
+    const writes = Math.min(group.length + this.#waiting.length, MOST_TOGETHER)
+    this.#awaited = { writes, until: performance.now() + MAX_GATHERING_MS }
     end?.()
   }
 
