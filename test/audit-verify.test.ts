@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { lockAuditHead } from '../src/audit/audit-chain-store.ts'
 import { chainAuditEvents } from '../src/audit/audit-chains.ts'
 import { AuditKey } from '../src/audit/audit-links.ts'
 import { auditRetention } from '../src/audit/audit-retention.ts'
@@ -207,6 +208,22 @@ onEachEngine('the chain of audit events', (server) => {
     const { database } = server.app.deps
     const verdict = await database.read((tx) => verifyAuditTrail(tx, new AuditKey(randomBytes(32))))
     expect(verdict.problem).toBeDefined()
+  })
+
+  test('goes on from an end that was locked before, also with more events than that was for', async () => {
+    const { database, auditKey } = server.app.deps
+    const other = await createTestOrganization(server)
+    const [row] = await rowsOf(server, other)
+    const { number: _number, position: _position, mac: _mac, ...event } = row as Row
+    await database.write(
+      async (tx) => {
+        const head = await lockAuditHead(tx, other.id, { count: 1, before: 0 })
+        await chainAuditEvents(tx, auditKey, [event, event], head && [head])
+      },
+      { organizationId: other.id },
+    )
+    expect((await rowsOf(server, other)).map(({ position }) => position)).toEqual([1, 2, 3])
+    expect((await verify(server)).problem).toBeUndefined()
   })
 })
 

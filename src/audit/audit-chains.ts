@@ -25,19 +25,25 @@ const MAX_AHEAD_MS = 60_000
 
 export type UnchainedEvent = Omit<UnlinkedRow, 'number' | 'position'>
 
-/** Inserts each event at the end of its chain. The chains stay locked until the transaction ends. */
+/**
+ * Inserts each event at the end of its chain. The chains stay locked until the transaction ends.
+ *
+ * @param locked the ends that this transaction has locked before, and not moved since
+ */
 export async function chainAuditEvents(
   tx: Transaction,
   key: AuditKey,
   events: readonly UnchainedEvent[],
+  locked: readonly AuditHead[] = [],
 ): Promise<void> {
   // Always lock chains in the same order: otherwise two transactions could deadlock.
   const chains = [...Map.groupBy(events, (event) => event.organization_id ?? SITE)].toSorted(
     ([one], [other]) => (one < other ? -1 : 1),
   )
   let before = 0
-  const locking = chains.map(([id, { length }]) => {
-    const head = lockAuditHead(tx, id, { count: length, before })
+  const locking = chains.map(async ([id, { length }]) => {
+    const known = locked.find((head) => head.organizationId === id && head.numbers.length >= length)
+    const head = known ?? lockAuditHead(tx, id, { count: length, before })
     before += length
     return head
   })

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import { lockAuditHead, type AuditHead } from './audit-chain-store.ts'
 import { chainAuditEvents, type UnchainedEvent } from './audit-chains.ts'
 import type { AuditKey } from './audit-links.ts'
 
@@ -37,16 +38,35 @@ export function insertAuditEvents(
   )
 }
 
+/**
+ * To be called before an insert that will have an event. If nothing will be locked after the insert, locks the chain beside
+ * it, so that the event does not wait for that.
+ */
+export function lockChainBeside(tx: Transaction, organizationId: string): void {
+  const { together: count } = tx
+  if (count === undefined) return
+  const locking = lockAuditHead(tx, organizationId, { count, before: 0 })
+  // Its failure ends the transaction.
+  locking.catch(() => {})
+  tx.beforeCommit(insertNoted, [{ locking }])
+}
+
 /** All have the same key, that of the server. */
-type Noted = { readonly key: AuditKey; readonly event: UnchainedEvent }
+type Noted =
+  | { readonly key: AuditKey; readonly event: UnchainedEvent }
+  | { readonly locking: Promise<AuditHead | undefined> }
 
 async function insertNoted(tx: Transaction, noted: readonly Noted[]): Promise<void> {
-  const [first] = noted
+  const added = noted.filter((each) => 'event' in each)
+  const [first] = added
   if (first === undefined) return
+  const heads = await Promise.all(noted.filter((each) => 'locking' in each).map(({ locking }) => locking))
+  const events = added.map(({ event }) => event)
   await chainAuditEvents(
     tx,
     first.key,
-    noted.map(({ event }) => event),
+    events,
+    heads.filter((head) => head !== undefined),
   )
 }
 

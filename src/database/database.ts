@@ -22,6 +22,11 @@ export interface Transaction extends Partial<Sparing> {
    * added to what a limit counts. If such a write fails, it runs again alone.
    */
   readonly beside?: number
+  /**
+   * How many inserts into the same organization run beside each other in this transaction, if no other write follows them.
+   * Only the first one knows. It may lock beside them what is otherwise locked last.
+   */
+  readonly together?: number
   /** Whether its statements keep all other requests waiting. True for an ordinary read on SQLite. */
   readonly isBlocking?: boolean
   /** Kysely on the connection of this transaction. */

@@ -60,10 +60,12 @@ export class PostgresClient extends Client {
     this.#isGathering = true
     const { stream } = this.connection
     stream.cork()
-    process.nextTick(() => {
+    const send = () => {
       this.#isGathering = false
       stream.uncork()
-    })
+    }
+    // One tick later, because alike statements that wait for each other are given in the next one.
+    process.nextTick(() => process.nextTick(send))
   }
 
   /** Destroys the socket; the current query fails with this error. */

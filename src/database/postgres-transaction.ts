@@ -19,6 +19,7 @@ type Given = {
   readonly ahead?: ReplayedRead
   /** See Transaction. */
   readonly beside?: number
+  readonly together?: number | undefined
   /** No other write shares the transaction. */
   readonly isAlone?: boolean
 }
@@ -86,6 +87,7 @@ class PostgresTransaction implements Transaction {
   readonly engine = 'postgres'
   readonly mode: 'read' | 'write'
   readonly beside: number | undefined
+  readonly together: number | undefined
   readonly #connection: PostgresConnection
   readonly #record: ReadRecord | undefined
   readonly #beforeCommit = new BeforeCommit()
@@ -101,13 +103,14 @@ class PostgresTransaction implements Transaction {
   constructor(
     connection: PostgresConnection,
     mode: 'read' | 'write',
-    { record, ahead, beside, isAlone = false }: Given = {},
+    { record, ahead, beside, together, isAlone = false }: Given = {},
   ) {
     this.#connection = connection
     this.#record = record
     this.#ahead = ahead
     this.mode = mode
     this.beside = beside
+    this.together = together
     this.#isAlone = isAlone
   }
 
@@ -161,8 +164,12 @@ class PostgresTransaction implements Transaction {
   }
 
   #note(text: string, run: () => Promise<QueryResult>): Promise<QueryResult> {
-    if (locksRows(text)) this.#locks += 1
     const running = run()
+    if (locksRows(text)) {
+      this.#locks += 1
+      // If nobody waits for it yet, others fail first, and do not say why.
+      this.#connection.send(running)
+    }
     return changesRows(text) ? this.#changes.note(running) : running
   }
 

@@ -32,26 +32,31 @@ export async function readAheadOf(
 /**
  * Runs writes of one transaction beside each other, which lock their organizations. Those of one organization do not see each
  * other, so one that fails beside others has to run alone.
+ *
+ * @param isWhole whether all are inserts, and no other write follows them
  */
 export async function runBeside(
   connection: PostgresConnection,
   writes: readonly SharedWrite[],
   ahead: Ahead,
+  isWhole = false,
 ): Promise<Outcomes> {
+  const ofEach = Map.groupBy(writes, ({ organizationId }) => organizationId)
   const counts = new Map<string, number>()
   const running = writes.map(async (write) => {
     const { organizationId, work } = write
     write.hasRun = true
     const beside = counts.get(organizationId) ?? 0
     counts.set(organizationId, beside + 1)
-    return { write, ...(await runPart(connection, work, { ahead: ahead.get(write), beside })) }
+    const together = isWhole && beside === 0 ? ofEach.get(organizationId)?.length : undefined
+    return { write, ...(await runPart(connection, work, { ahead: ahead.get(write), beside, together })) }
   })
   // All have to end: after a failure the transaction ends, too.
   await Promise.allSettled(running)
   const parts = await Promise.all(running)
   return new Map(
     parts.map(({ write, outcome, hasFailed }) => {
-      const isFinal = !hasFailed || counts.get(write.organizationId) === 1
+      const isFinal = !hasFailed || ofEach.get(write.organizationId)?.length === 1
       return [write, isFinal ? outcome : undefined]
     }),
   )

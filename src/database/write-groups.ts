@@ -129,7 +129,7 @@ export class WriteGroups {
       (connection) => this.#begin(connection, group),
       (connection, { locked, ahead }) => {
         const running = group.filter(({ organizationId }) => locked.has(organizationId))
-        return runBeside(connection, running, ahead)
+        return runBeside(connection, running, ahead, true)
       },
     )
     for (const [write, outcome] of outcomes) write.settle(outcome)
