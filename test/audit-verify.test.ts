@@ -210,14 +210,17 @@ onEachEngine('the chain of audit events', (server) => {
     expect(verdict.problem).toBeDefined()
   })
 
-  test('goes on from an end that was locked before, also with more events than that was for', async () => {
+  test.each([
+    ['as many', 2],
+    ['fewer', 1],
+  ])('goes on from an end that was locked before, for %s events', async (_, count) => {
     const { database, auditKey } = server.app.deps
     const other = await createTestOrganization(server)
     const [row] = await rowsOf(server, other)
     const { number: _number, position: _position, mac: _mac, ...event } = row as Row
     await database.write(
       async (tx) => {
-        const head = await lockAuditHead(tx, other.id, { count: 1, before: 0 })
+        const head = await lockAuditHead(tx, other.id, { count, before: 0 })
         await chainAuditEvents(tx, auditKey, [event, event], head && [head])
       },
       { organizationId: other.id },

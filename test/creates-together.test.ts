@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { verifyAuditTrail } from '../src/audit/audit-verify.ts'
 import { bumpVersion, findOrganization } from '../src/organizations/organization-store.ts'
 import { onEachEngine, onPostgres } from './support/on-each-engine.ts'
@@ -221,6 +221,8 @@ onPostgres('teams created at once', (server, query) => {
       return values[columns.indexOf('"name"')]
     })
     expect(names.filter((inserted) => inserted !== name)).toHaveLength(ORGANIZATIONS * CREATES)
+    const { database, auditKey } = server.app.deps
+    expect((await database.read((tx) => verifyAuditTrail(tx, auditKey))).problem).toBeUndefined()
   })
 
   // Workspaces and projects may still read before their insert, each at its own time.
@@ -249,6 +251,18 @@ onPostgres('teams created at once', (server, query) => {
     for (const { values } of ahead) for (const list of values) expect(list).toHaveLength(1)
   })
 
+  test('of several organizations are one statement in each transaction, too', async () => {
+    const organizations = await organizationsOf(server)
+    for (const organization of organizations) await createMany(organization, 1)
+    const sent = vi.spyOn(Client.prototype, 'query')
+    const made = organizations.map((organization) => statusesOf(createMany(organization, CREATES)))
+    for (const statuses of await Promise.all(made)) expect(statuses).toEqual(Array(CREATES).fill(200))
+    const texts = statementsOf(sent.mock.calls).map(({ text }) => text)
+    sent.mockRestore()
+    const count = (start: string) => texts.filter((text) => text.startsWith(start)).length
+    expect(count('insert into "teams"')).toBeLessThanOrEqual(count('begin isolation level read committed'))
+  })
+
   test('wait for no other organization', async () => {
     const organizations = await organizationsOf(server, 3)
     const [one, free, other] = organizations as [TestOrganization, TestOrganization, TestOrganization]
@@ -272,6 +286,7 @@ onPostgres('teams created at once', (server, query) => {
     await query('begin')
     await query('select 1 from audit_chains where organization_id = $1 for update', [locked.id])
     const warned = vi.spyOn(server.app.deps.database.availability, 'warn')
+    onTestFinished(() => warned.mockRestore())
     let isAnswered = false
     const waiting = statusesOf(createMany(locked, CREATES)).finally(() => (isAnswered = true))
     expect(await statusesOf(createMany(free, CREATES))).toEqual(Array(CREATES).fill(200))
@@ -280,7 +295,6 @@ onPostgres('teams created at once', (server, query) => {
     expect(await waiting).toEqual(Array(CREATES).fill(200))
     // A wait for a lock is nothing to be told of.
     expect(warned).not.toHaveBeenCalled()
-    warned.mockRestore()
   })
 
   test.each([

@@ -15,10 +15,10 @@ afterEach(() => {
 })
 
 /** Groups whose transactions do as told. They never reach a database. */
-function groupsThat(run: () => Promise<never>) {
-  vi.spyOn(PostgresPool.prototype, 'run').mockImplementation(run)
+function groupsThat(run: () => Promise<unknown>) {
   const failures: unknown[] = []
   const pool = new PostgresPool({}, 1, () => {})
+  vi.spyOn(pool, 'run').mockImplementation(run)
   const groups = new WriteGroups(new Turns(10), new Replays(undefined as never), pool, (error) =>
     failures.push(error),
   )
@@ -54,44 +54,71 @@ test('after a failure each write runs alone, and the reason is told', async () =
   expect(failures).toEqual([reason])
 })
 
-describe('after a group has ended', () => {
-  /** Three writes were answered together. Counts the groups since. */
-  async function afterThree() {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    const { groups, failures } = groupsThat(() => Promise.reject(new Error('on purpose')))
-    const add = () => groups.add(writeOf('org-1'))
-    for (let number = 0; number < 3; number += 1) add()
-    await settled()
-    expect(failures).toHaveLength(1)
-    return { add, begun: () => failures.length - 1 }
+describe('after three callers were answered together', () => {
+  const CALLERS = 3
+
+  /** Counts the groups since then. */
+  async function afterThem() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const writes: SharedWrite[] = []
+    let begun = 0
+    const { groups } = groupsThat(() => {
+      begun += 1
+      return Promise.resolve(new Map(writes.splice(0).map((write) => [write, () => {}])))
+    })
+    const add = async (count: number) => {
+      for (let number = 0; number < count; number += 1) {
+        const write = writeOf('org-1')
+        writes.push(write)
+        groups.add(write)
+      }
+      await settled()
+      await settled()
+    }
+    const wait = async () => {
+      await vi.advanceTimersByTimeAsync(2)
+      await settled()
+      await settled()
+    }
+    await add(CALLERS)
+    expect(begun).toBe(1)
+    return { add, wait, begun: () => begun - 1 }
   }
 
-  test('the next one waits a moment for as many writes', async () => {
-    const { add, begun } = await afterThree()
-    add()
-    add()
-    await settled()
+  test('the next group waits a moment for all of them', async () => {
+    const { add, begun } = await afterThem()
+    await add(CALLERS - 1)
     expect(begun()).toBe(0)
-    add()
-    await settled()
+    await add(1)
     expect(begun()).toBe(1)
   })
 
-  test('the next one waits no longer than a millisecond', async () => {
-    const { add, begun } = await afterThree()
-    add()
-    await settled()
+  test('it does not wait for those that do not come', async () => {
+    const { add, wait, begun } = await afterThem()
+    await add(1)
     expect(begun()).toBe(0)
-    await vi.advanceTimersByTimeAsync(1)
-    await settled()
+    await wait()
     expect(begun()).toBe(1)
   })
 
   test('a write that comes later waits for no other', async () => {
-    const { add, begun } = await afterThree()
-    vi.advanceTimersByTime(1)
-    add()
-    await settled()
+    const { add, wait, begun } = await afterThem()
+    await wait()
+    await add(1)
     expect(begun()).toBe(1)
+  })
+
+  test('the next eight groups do not wait if nobody came at all', async () => {
+    const { add, wait, begun } = await afterThem()
+    await wait()
+    for (let number = 1; number <= 8; number += 1) {
+      await add(1)
+      expect(begun()).toBe(number)
+    }
+    await add(1)
+    expect(begun()).toBe(9)
+    await add(1)
+    await add(1)
+    expect(begun()).toBe(10 + 1)
   })
 })

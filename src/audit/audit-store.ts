@@ -39,8 +39,8 @@ export function insertAuditEvents(
 }
 
 /**
- * To be called before an insert that will have an event. If nothing will be locked after the insert, locks the chain beside
- * it, so that the event does not wait for that.
+ * To be called before an insert that is the last statement of its create. If the transaction has only creates of the
+ * organization, locks the chain in the packet of the insert: the audit event does not wait for that then.
  */
 export function lockChainBeside(tx: Transaction, organizationId: string): void {
   const { together: count } = tx

@@ -23,8 +23,8 @@ export interface Transaction extends Partial<Sparing> {
    */
   readonly beside?: number
   /**
-   * How many inserts into the same organization run beside each other in this transaction, if no other write follows them.
-   * Only the first one knows. It may lock beside them what is otherwise locked last.
+   * How many inserts run beside each other in this transaction, if all are of the same organization and no other write
+   * follows. Only the first one knows. It may lock what is otherwise locked last.
    */
   readonly together?: number
   /** Whether its statements keep all other requests waiting. True for an ordinary read on SQLite. */

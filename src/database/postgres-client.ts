@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import { Client, type ClientConfig, type Connection } from 'pg'
+import { Client, type ClientConfig } from 'pg'
 import { UnreachableError } from './postgres-errors.ts'
 
 /**
@@ -27,8 +27,6 @@ export const withoutTimeouts = (isForTransaction: boolean) =>
 
 /** A connection that can be cut at any time, even while connecting or while the server does not answer. */
 export class PostgresClient extends Client {
-  /** The driver's; its types leave it out. */
-  declare readonly connection: Connection
   readonly #socket: Socket
   #isGathering = false
   /**

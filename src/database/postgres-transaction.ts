@@ -167,7 +167,7 @@ class PostgresTransaction implements Transaction {
     const running = run()
     if (locksRows(text)) {
       this.#locks += 1
-      // If nobody waits for it yet, others fail first, and do not say why.
+      // Work that goes on beside it may fail first when it fails, and would not say why.
       this.#connection.send(running)
     }
     return changesRows(text) ? this.#changes.note(running) : running

@@ -1,3 +1,4 @@
+import { existing } from '../core/existing.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
 import type { ReplayedRead, Replays } from './postgres-replay.ts'
 import { runPart } from './postgres-transaction.ts'
@@ -33,7 +34,7 @@ export async function readAheadOf(
  * Runs writes of one transaction beside each other, which lock their organizations. Those of one organization do not see each
  * other, so one that fails beside others has to run alone.
  *
- * @param isWhole whether all are inserts, and no other write follows them
+ * @param isWhole whether all are inserts, and no other write follows
  */
 export async function runBeside(
   connection: PostgresConnection,
@@ -42,22 +43,22 @@ export async function runBeside(
   isWhole = false,
 ): Promise<Outcomes> {
   const ofEach = Map.groupBy(writes, ({ organizationId }) => organizationId)
-  const counts = new Map<string, number>()
+  // The chains of several organizations are locked at the end, in the order of their ids.
+  const together = isWhole && ofEach.size === 1 ? writes.length : undefined
   const running = writes.map(async (write) => {
-    const { organizationId, work } = write
+    const own = existing(ofEach.get(write.organizationId))
+    const beside = own.indexOf(write)
     write.hasRun = true
-    const beside = counts.get(organizationId) ?? 0
-    counts.set(organizationId, beside + 1)
-    const together = isWhole && beside === 0 ? ofEach.get(organizationId)?.length : undefined
-    return { write, ...(await runPart(connection, work, { ahead: ahead.get(write), beside, together })) }
+    const given = { ahead: ahead.get(write), beside, together: beside === 0 ? together : undefined }
+    return { write, hasOthers: own.length > 1, ...(await runPart(connection, write.work, given)) }
   })
   // All have to end: after a failure the transaction ends, too.
   await Promise.allSettled(running)
   const parts = await Promise.all(running)
   return new Map(
-    parts.map(({ write, outcome, hasFailed }) => {
-      const isFinal = !hasFailed || ofEach.get(write.organizationId)?.length === 1
-      return [write, isFinal ? outcome : undefined]
-    }),
+    parts.map(({ write, outcome, hasFailed, hasOthers }) => [
+      write,
+      hasFailed && hasOthers ? undefined : outcome,
+    ]),
   )
 }

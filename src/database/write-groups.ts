@@ -10,8 +10,10 @@ import { MAX_WAIT_MS, type Turns } from './turns.ts'
 /** Two, because one can prepare while the other commits. */
 const MOST_GROUPS = 2
 const MOST_TOGETHER = 16
-/** Short beside a transaction, which takes some milliseconds. */
-const MAX_GATHERING_MS = 1
+/** How long a group waits for callers that were just answered. A transaction takes some milliseconds. */
+const GATHERING_MS = 2
+/** If none of them came, groups do not wait for so many times: callers far away would come too late each time. */
+const GROUPS_AFTER_VAIN = 8
 const MAX_WAITING = 1_000
 const MAX_WAITING_OF_ONE = 250
 /** Others lock the ends of audit trails, too. If one takes longer, the writes run alone, and only its own wait for it. */
@@ -40,9 +42,12 @@ export class WriteGroups {
   #waiting: SharedWrite[] = []
   readonly #busy = new Set<string>()
   #groups = 0
-  /** How many writes the next group waits for, and until when. */
-  #awaited = { writes: 0, until: 0 }
+  /** How many callers were just answered and have not written again. They often do so at once. */
+  #awaited = 0
   #gathering: NodeJS.Timeout | undefined
+  /** Whether one of them has written again. */
+  #hasReturned = false
+  #groupsNotToWait = 0
 
   /** @param onFailure is told why the writes of a group run alone */
   constructor(turns: Turns, replays: Replays, pool: PostgresPool, onFailure: (error: unknown) => void) {
@@ -64,6 +69,10 @@ export class WriteGroups {
     const ofOne = this.#waiting.filter((each) => each.organizationId === organizationId)
     if (this.#waiting.length >= MAX_WAITING || ofOne.length >= MAX_WAITING_OF_ONE) return false
     this.#waiting.push(write)
+    if (this.#awaited > 0) {
+      this.#awaited -= 1
+      this.#hasReturned = true
+    }
     const timer = setTimeout(() => this.#giveUp(write), MAX_WAIT_MS)
     void write.settled.then(() => clearTimeout(timer))
     this.#start()
@@ -82,17 +91,29 @@ export class WriteGroups {
     return this.#waiting.some(({ organizationId }) => !this.#busy.has(organizationId))
   }
 
-  /** Begins a group. It first waits a moment for callers that were just answered: they often write again at once. */
   #start(): void {
-    if (this.#groups === MOST_GROUPS || !this.#hasFree) return
-    const left = this.#awaited.until - performance.now()
-    if (left <= 0 || this.#waiting.length >= this.#awaited.writes) void this.#runNext()
-    else if (this.#gathering === undefined) {
-      this.#gathering = setTimeout(() => {
-        this.#gathering = undefined
-        this.#start()
-      }, left)
+    const isGathering = this.#awaited > 0 && this.#waiting.length < MOST_TOGETHER
+    if (this.#groups < MOST_GROUPS && this.#hasFree && !isGathering) void this.#runNext()
+  }
+
+  /** Lets the next group wait a moment for callers that were just answered. */
+  #gather(callers: number): void {
+    if (this.#groupsNotToWait > 0) {
+      this.#groupsNotToWait -= 1
+      return
     }
+    this.#awaited += callers
+    this.#hasReturned = false
+    clearTimeout(this.#gathering)
+    this.#gathering = setTimeout(() => void this.#endGathering(), GATHERING_MS)
+  }
+
+  async #endGathering(): Promise<void> {
+    // After a stall of the event loop timers run before arrived requests are read.
+    await nextTurn()
+    if (!this.#hasReturned && this.#hasFree) this.#groupsNotToWait = GROUPS_AFTER_VAIN
+    this.#awaited = 0
+    this.#start()
   }
 
   async #runNext(): Promise<void> {
@@ -118,8 +139,6 @@ export class WriteGroups {
       write.settle(undefined)
       this.#busy.delete(write.organizationId)
     }
-    const writes = Math.min(group.length + this.#waiting.length, MOST_TOGETHER)
-    this.#awaited = { writes, until: performance.now() + MAX_GATHERING_MS }
     end?.()
   }
 
@@ -133,6 +152,7 @@ export class WriteGroups {
       },
     )
     for (const [write, outcome] of outcomes) write.settle(outcome)
+    this.#gather([...outcomes.values()].filter((outcome) => outcome !== undefined).length)
   }
 
   /** Locks the organizations that no other transaction has locked, and reads ahead. */

@@ -1,5 +1,5 @@
 import { accountOf, type Actor } from '../access/actor.ts'
-import { insertAuditEvents, lockChainBeside } from '../audit/audit-store.ts'
+import { insertAuditEvents } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, type Problem } from '../core/errors.ts'
 import { existing } from '../core/existing.ts'
@@ -238,7 +238,6 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const checked = (await problems?.({ ...checking, problems: found })) as Checked
     refuse(found)
     const context = { ...checking, checked }
-    if (organizationId !== undefined) lockChainBeside(decided.tx, organizationId)
     const outcome = await act(context)
     const { keepsAccess = this.#route.keepsAccess, counts } = outcome
     if (organizationId !== undefined && keepsAccess !== true) {

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { lockChainBeside } from '../audit/audit-store.ts'
 import { invalid, invalidBy } from '../core/errors.ts'
 import { existing } from '../core/existing.ts'
 import { rowsBefore } from '../database/window.ts'
@@ -103,6 +104,7 @@ export const teamRoutes: readonly Route[] = [
       return granted
     },
     act: async ({ tx, deps, resource, body: { changes }, checked: granted, now }) => {
+      lockChainBeside(tx, resource.organization.id)
       const team = await insertTeam(tx, {
         id: deps.newId('team'),
         organization_id: resource.organization.id,
