@@ -108,17 +108,42 @@ describe('after three callers were answered together', () => {
     expect(begun()).toBe(1)
   })
 
-  test('the next eight groups do not wait if nobody came at all', async () => {
-    const { add, wait, begun } = await afterThem()
-    await wait()
-    for (let number = 1; number <= 8; number += 1) {
-      await add(1)
-      expect(begun()).toBe(number)
+  test('the next eight groups do not wait if nobody came, and the one after them does', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const running: (() => void)[] = []
+    const taken: SharedWrite[] = []
+    const { groups } = groupsThat(() => {
+      const own = taken.splice(0)
+      return new Promise((resolve) =>
+        running.push(() => resolve(new Map(own.map((write) => [write, () => {}])))),
+      )
+    })
+    const pass = async () => {
+      for (let turn = 0; turn < 3; turn += 1) await settled()
     }
-    await add(1)
-    expect(begun()).toBe(9)
-    await add(1)
-    await add(1)
-    expect(begun()).toBe(10 + 1)
+    const add = async () => {
+      const write = writeOf('org-1')
+      taken.push(write)
+      groups.add(write)
+      await pass()
+    }
+    /** Ends the group that runs, while the write of another caller waits for it. */
+    const endBeside = async () => {
+      await add()
+      running.pop()?.()
+      await pass()
+    }
+    await add()
+    await endBeside()
+    expect(running).toHaveLength(0)
+    await vi.advanceTimersByTimeAsync(2)
+    await pass()
+    for (let number = 1; number <= 8; number += 1) {
+      expect(running).toHaveLength(1)
+      await endBeside()
+    }
+    expect(running).toHaveLength(1)
+    await endBeside()
+    expect(running).toHaveLength(0)
   })
 })
