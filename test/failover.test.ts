@@ -1,5 +1,8 @@
+import { sql } from 'kysely'
 import pino from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Database } from '../src/database/database.ts'
+import { PostgresDatabase } from '../src/database/postgres.ts'
 import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
 import { NodesUnderLoad } from './support/nodes-under-load.ts'
@@ -32,6 +35,87 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous 
     },
     isLong ? 3_600_000 : 180_000,
   )
+
+  const MOVED = 'the address leads to another server now'
+  const failureOf = (work: Promise<unknown>) =>
+    work.then(
+      () => undefined,
+      ({ cause }: Error) => (cause as Error).message,
+    )
+  /** The reason why a write fails that the primary never answers. */
+  const failureAtWork = (database: Database) =>
+    failureOf(database.write(({ db }) => sql`select pg_sleep(60)`.execute(db)))
+
+  test('takes over from a primary that goes on: no connection to it is used once one leads to the new primary', async () => {
+    const pair = await startPair()
+    const server = await startServer('postgres', { databaseUrl: pair.url })
+    onTestFinished(() => server.stop())
+    const { name, owner } = await createTestOrganization(server)
+    const path = `/organizations/${name}/teams`
+    const count = async () => (await owner.client.get(path)).json.meta.pagination['total-count']
+    for (let n = 0; n < 3; n++) expect(await count()).toBe(1)
+    const failure = failureAtWork(server.app.deps.database)
+    await pair.standby.promote()
+    pair.moveName()
+    // Those for single statements and that of the probe stay.
+    const others = `pg_stat_activity where application_name = 'purser' and query not like '%pg_sleep%'
+      and (state <> 'idle' or query = 'commit' or query like '%pg_control_system%')`
+    const endOthers = async () => {
+      await pair.query(`select pg_terminate_backend(pid) from ${others}`)
+      return pair.query(`select from ${others}`)
+    }
+    await expect.poll(endOthers).toEqual([])
+    expect((await owner.client.post(path, body('teams', { name: 'made' }))).status).toBe(200)
+    for (let n = 0; n < 3; n++) expect(await count()).toBe(2)
+    expect(await failure).toBe(MOVED)
+    const left = () =>
+      pair.query("select from pg_stat_activity where application_name = 'purser' and state = 'idle'")
+    await expect.poll(left).toEqual([])
+    const ready = async () => (await server.client().get(`${server.address}/readyz`)).status
+    await expect.poll(ready, { timeout: 10_000 }).toBe(200)
+    // Back to the old primary, while the connection of the probe is open.
+    pair.moveNameBack()
+    await pair.standby.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'purser' and query not like 'begin; set local lock_timeout%'`)
+    const status = async () => (await owner.client.get(path)).status
+    await expect.poll(status).toBe(503)
+    for (let n = 0; n < 5; n++) expect(await status()).toBe(503)
+    pair.moveName()
+    await expect.poll(status, { timeout: 10_000 }).toBe(200)
+    expect(await count()).toBe(2)
+  }, 60_000)
+
+  test('takes over from a primary that hangs: a write at work is given up, although no request comes', async () => {
+    const pair = await startPair()
+    const server = await startServer('postgres', { databaseUrl: pair.url })
+    onTestFinished(() => server.stop())
+    const { database } = server.app.deps
+    await database.availability.check()
+    const failure = failureAtWork(database)
+    const working = () =>
+      pair.query("select from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'")
+    await expect.poll(working).toHaveLength(1)
+    await pair.standby.promote()
+    pair.hangPrimary()
+    pair.moveName()
+    expect(await failure).toBe(MOVED)
+  }, 60_000)
+
+  test('takes over while connections are opened to a primary that hangs: nobody waits for them in vain', async () => {
+    const pair = await startPair()
+    const database = new PostgresDatabase(pair.url)
+    onTestFinished(() => database.close())
+    const read = () => database.read(({ db }) => sql`select`.execute(db))
+    await read()
+    await pair.standby.promote()
+    pair.name.swallow()
+    // Each waits at most three seconds to connect. Then the read would fail.
+    const failures = Promise.all([failureOf(read()), failureOf(read()), failureOf(read())])
+    pair.moveName()
+    pair.name.heal()
+    await read()
+    expect(await failures).toEqual([undefined, undefined, undefined])
+  }, 60_000)
 
   test('may be away: reads go on, and writes are answered once it is back', async () => {
     const { standby, url } = await startPair()

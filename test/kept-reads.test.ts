@@ -1,5 +1,6 @@
 import { types, type QueryResult } from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { PostgresAddress } from '../src/database/postgres-address.ts'
 import { PostgresPipeline } from '../src/database/postgres-pipeline.ts'
 import { ReadRecord, Replays } from '../src/database/postgres-replay.ts'
 import { prepared } from '../src/database/prepared.ts'
@@ -9,7 +10,7 @@ const byId = prepared<{ id: string }>()((db, param) =>
 )
 
 test('the time of a read is looked at once: it can pass the limit while the statements are kept', () => {
-  const pipeline = new PostgresPipeline({})
+  const pipeline = new PostgresPipeline(new PostgresAddress('postgres://'))
   onTestFinished(() => pipeline.close())
   const replays = new Replays(pipeline)
   const read = { caller: 'one', name: 'GET /teams/1' }

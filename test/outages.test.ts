@@ -2,6 +2,7 @@ import { Client as PostgresClient, DatabaseError } from 'pg'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { isAnswer, isAway, isBusy, isStaleStatement, outcomeOf } from '../src/database/postgres-errors.ts'
+import { PostgresAddress } from '../src/database/postgres-address.ts'
 import { PostgresProbe } from '../src/database/postgres-probe.ts'
 import { allOf } from './support/crash-requests.ts'
 import { engines } from './support/engines.ts'
@@ -185,8 +186,8 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('an outage of %
   test('a probe reports a connection that was swallowed, and none that is only slow', async () => {
     await until(isReady)
     let losses = 0
-    const config = { connectionString: cluster.url(forwarder.port) }
-    const probe = new PostgresProbe(config, () => (losses += 1))
+    const address = new PostgresAddress(cluster.url(forwarder.port))
+    const probe = new PostgresProbe(address, () => (losses += 1))
     onTestFinished(() => probe.close())
     const look = () => probe.look(AbortSignal.timeout(PATIENCE_MS))
     await look()

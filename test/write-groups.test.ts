@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { PostgresAddress } from '../src/database/postgres-address.ts'
 import { PostgresPool } from '../src/database/postgres-pool.ts'
 import { Replays } from '../src/database/postgres-replay.ts'
 import { SharedWrite } from '../src/database/shared-write.ts'
@@ -17,7 +18,7 @@ afterEach(() => {
 /** Groups whose transactions do as told. They never reach a database. */
 function groupsThat(run: () => Promise<unknown>) {
   const failures: unknown[] = []
-  const pool = new PostgresPool({}, 1, () => {})
+  const pool = new PostgresPool(new PostgresAddress('postgres://'), 1, () => {})
   vi.spyOn(pool, 'run').mockImplementation(run)
   const groups = new WriteGroups(new Turns(10), new Replays(undefined as never), pool, (error) =>
     failures.push(error),

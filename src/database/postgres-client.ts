@@ -1,6 +1,5 @@
 import { Socket } from 'node:net'
 import { Client, type ClientConfig } from 'pg'
-import { UnreachableError } from './postgres-errors.ts'
 
 /**
  * PostgreSQL plans a prepared statement once. Without this setting it compares the plan's cost with that of plans for the
@@ -35,6 +34,9 @@ export class PostgresClient extends Client {
   warnings = 0
   /** Whether it is unused in the pool. False while it connects. */
   isIdle = false
+  hasConnected = false
+  /** When it began to connect, by `performance.now()`. */
+  readonly openedAt = performance.now()
 
   constructor(config?: ClientConfig) {
     const socket = new Socket()
@@ -42,6 +44,7 @@ export class PostgresClient extends Client {
     this.#socket = socket
     // A connection may break at any time. The current query fails then; without a listener the process would end.
     this.on('error', () => {})
+    this.once('connect', () => (this.hasConnected = true))
     this.on('notice', ({ code }) => {
       if (code === '01000') this.warnings += 1
     })
@@ -70,19 +73,4 @@ export class PostgresClient extends Client {
   cut(error: Error): void {
     this.#socket.destroy(error)
   }
-}
-
-const LOOK = `select pg_is_in_recovery() as standby, set_config('client_min_messages', 'warning', false),
-  (select set_config(name, '0', false) from pg_settings where name = 'idle_session_timeout')`
-
-/**
- * To be called once for each connection. Also makes sure that the server sends its warnings, and does not end a connection
- * that is idle, whatever its settings say.
- *
- * The address of the primary may lead to a server that is a standby by now. What was revoked on the primary may still be
- * there, and nothing would end the connection.
- */
-export async function refuseStandby(client: PostgresClient): Promise<void> {
-  const { rows } = await client.query<{ standby: boolean }>(LOOK)
-  if (rows[0]?.standby === true) throw new UnreachableError('the server is a standby')
 }

@@ -27,8 +27,8 @@ export class PostgresConnection {
     this.client.gather()
     return this.client.query(statement)
   })
-  /** Whether its server was found to be no standby. */
-  isOfPrimary = false
+  /** See `PostgresAddress.admit`. */
+  isAdmitted = false
   #hasGenericPlans = false
   readonly #sent: Promise<unknown>[] = []
 

@@ -1,6 +1,7 @@
-import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from 'pg'
+import type { QueryArrayConfig, QueryArrayResult } from 'pg'
 import { afterPatience } from '../core/patience.ts'
-import { GENERIC_PLANS, NO_JIT, PostgresClient, refuseStandby } from './postgres-client.ts'
+import type { PostgresAddress } from './postgres-address.ts'
+import { GENERIC_PLANS, NO_JIT, PostgresClient } from './postgres-client.ts'
 import { DeadlineError } from './postgres-errors.ts'
 import { asOne, type ReadAnswer, type ReadStatement, type Records } from './read-statement.ts'
 
@@ -19,7 +20,7 @@ export const MAX_PIPELINED = 32
 
 /** One connection. A statement is sent before the answers to earlier ones have come. */
 class Line {
-  readonly #config: ClientConfig
+  readonly #address: PostgresAddress
   #client: PostgresClient | undefined
   #connecting: Promise<void> | undefined
   /** The client of `#connecting`. */
@@ -30,8 +31,8 @@ class Line {
   #silentParts = 0
   waiting = 0
 
-  constructor(config: ClientConfig) {
-    this.#config = { ...config, pipeline: true }
+  constructor(address: PostgresAddress) {
+    this.#address = address
   }
 
   get isOpen(): boolean {
@@ -46,7 +47,7 @@ class Line {
   async #connect(): Promise<void> {
     if (this.#client !== undefined || performance.now() < this.#mayConnectAt) return
     this.#mayConnectAt = performance.now() + PAUSE_BEFORE_CONNECT_MS
-    const client = (this.#next = new PostgresClient(this.#config))
+    const client = (this.#next = new PostgresClient({ ...this.#address.config, pipeline: true }))
     client.once('end', () => {
       if (this.#client === client) this.#client = undefined
     })
@@ -56,7 +57,7 @@ class Line {
       // A pooler may take the connection before a server is free.
       callOff = afterPatience(SILENCE_MS, () => client.cut(new DeadlineError('a connection did not answer')))
       await client.query(`set ${GENERIC_PLANS}; set ${NO_JIT}; set ${STATEMENT_TIMEOUT}`)
-      await refuseStandby(client)
+      await this.#address.admit(client)
       this.#client = client
     } catch {
       client.cut(new Error('given up'))
@@ -116,8 +117,8 @@ export class PostgresPipeline {
   #willSend = false
   #isClosed = false
 
-  constructor(config: ClientConfig) {
-    this.#lines = Array.from({ length: CONNECTIONS }, () => new Line(config))
+  constructor(address: PostgresAddress) {
+    this.#lines = Array.from({ length: CONNECTIONS }, () => new Line(address))
     this.#timer = setInterval(() => {
       for (const line of this.#lines) line.cutIfSilent()
     }, SILENCE_MS / PARTS).unref()

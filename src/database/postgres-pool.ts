@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool, type ClientConfig, type PoolClient } from 'pg'
 import { afterPatience } from '../core/patience.ts'
-import { PostgresClient, refuseStandby } from './postgres-client.ts'
+import type { PostgresAddress } from './postgres-address.ts'
+import { PostgresClient } from './postgres-client.ts'
 import { beginText, PostgresConnection, type Kind } from './postgres-connection.ts'
 import { DeadlineError, isAway, isStaleStatement, UnreachableError } from './postgres-errors.ts'
 import { commit, finish } from './postgres-transaction.ts'
@@ -21,6 +22,7 @@ const LONG_DEADLINE_MS = 3_600_000
 
 /** Runs transactions on connections. A broken connection is replaced. */
 export class PostgresPool {
+  readonly #address: PostgresAddress
   readonly #pool: Pool
   /** All connections of the pool, including those still connecting. */
   readonly #clients = new Set<PostgresClient>()
@@ -28,7 +30,8 @@ export class PostgresPool {
   readonly #suspect: (error: unknown) => void
 
   /** @param suspect is told of each failed connection */
-  constructor(config: ClientConfig, size: number, suspect: (error: unknown) => void) {
+  constructor(address: PostgresAddress, size: number, suspect: (error: unknown) => void) {
+    this.#address = address
     this.#suspect = suspect
     const clients = this.#clients
     class PooledClient extends PostgresClient {
@@ -40,7 +43,7 @@ export class PostgresPool {
     }
     // A statement may be sent before the answer to the one before it.
     const options = { max: size, min: size, pipeline: true, Client: PooledClient }
-    this.#pool = new Pool({ ...config, ...options })
+    this.#pool = new Pool({ ...address.config, ...options })
     this.#pool.on('release', (_, client) => {
       if (client instanceof PostgresClient) client.isIdle = true
     })
@@ -55,8 +58,11 @@ export class PostgresPool {
 
   /** Opens all connections; they stay open. One that cannot be opened now is opened when it is needed. */
   async open(): Promise<void> {
-    const opened = Array.from({ length: this.#pool.options.max }, () => this.#pool.connect())
-    for (const one of await Promise.allSettled(opened)) if (one.status === 'fulfilled') one.value.release()
+    const nothing = () => Promise.resolve()
+    const opened = Array.from({ length: this.#pool.options.max }, () =>
+      this.run({ mode: 'read' }, nothing, nothing),
+    )
+    await Promise.allSettled(opened)
   }
 
   /**
@@ -130,8 +136,11 @@ export class PostgresPool {
   ): Promise<{ connection: PostgresConnection; behind: Promise<Behind> }> {
     for (let attempt = 1; ; attempt++) {
       const connection = await this.connect().catch((error: unknown) => {
+        // Cut while it was opened: the address leads elsewhere now.
+        if (error instanceof DeadlineError && attempt < MAX_BEGINS) return undefined
         throw new UnreachableError(error)
       })
+      if (connection === undefined) continue
       const { client } = connection
       const callOff = afterPatience(BEGIN_TIMEOUT_MS, () => {
         client.cut(lost())
@@ -139,8 +148,8 @@ export class PostgresPool {
         this.#cutSilentFor(SILENCE_AT_WORK_MS)
       })
       try {
-        if (!connection.isOfPrimary) await refuseStandby(client)
-        connection.isOfPrimary = true
+        if (!connection.isAdmitted) await this.#address.admit(client)
+        connection.isAdmitted = true
         const begun = connection.query(beginText(kind))
         connection.beginTransaction()
         const behind = sendBehind(connection)
@@ -188,9 +197,15 @@ export class PostgresPool {
     this.#cutSilentFor(SILENCE_MS)
   }
 
+  /** Cuts those opened before that do not get through: they may wait for a server that the address led to until then. */
+  cutConnecting(before: number): void {
+    this.#cutSilentFor(SILENCE_MS, ({ hasConnected, openedAt }) => !hasConnected && openedAt < before)
+  }
+
   /** Cuts connections that receive nothing for `ms`: the network lost them without an error. */
-  #cutSilentFor(ms: number): void {
-    const known = Array.from(this.#clients, (client) => ({ client, bytesRead: client.bytesRead }))
+  #cutSilentFor(ms: number, isMeant: (client: PostgresClient) => boolean = () => true): void {
+    const meant = [...this.#clients].filter(isMeant)
+    const known = meant.map((client) => ({ client, bytesRead: client.bytesRead }))
     setTimeout(() => {
       for (const { client, bytesRead } of known) if (client.bytesRead === bytesRead) client.cut(lost())
     }, ms).unref()

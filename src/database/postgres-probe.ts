@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { DatabaseError, type ClientConfig } from 'pg'
+import { DatabaseError } from 'pg'
 import { OperatorError } from '../core/operator-error.ts'
 import { afterPatience } from '../core/patience.ts'
+import type { PostgresAddress } from './postgres-address.ts'
 import { PostgresClient } from './postgres-client.ts'
 import { doubtOf, type Doubt } from './postgres-doubts.ts'
 import {
@@ -44,7 +45,7 @@ const STANDBY_LOOK_MS = 400
 export class PostgresProbe {
   readonly #doubts = new Set<Doubt>()
   readonly #statement = writeTo(randomInt(ROWS))
-  readonly #config: ClientConfig
+  readonly #address: PostgresAddress
   readonly #onLoss: () => void
   #idle: PostgresClient | undefined
   #withoutAnswer = 0
@@ -56,8 +57,8 @@ export class PostgresProbe {
   #writes = 0
 
   /** @param onLoss is called when a connection got no answer while a new one was served: the old server is gone */
-  constructor(config: ClientConfig, onLoss: () => void) {
-    this.#config = config
+  constructor(address: PostgresAddress, onLoss: () => void) {
+    this.#address = address
     this.#onLoss = onLoss
   }
 
@@ -100,7 +101,7 @@ export class PostgresProbe {
     const client = await this.#writeSomewhere(signal)
     try {
       for (const doubt of this.#doubts) {
-        const problem = await cutAt(signal, client, doubt(client, this.#config))
+        const problem = await cutAt(signal, client, doubt(client, this.#address.config))
         if (problem !== undefined) throw new OperatorError(problem)
         this.#doubts.delete(doubt)
       }
@@ -138,7 +139,7 @@ export class PostgresProbe {
   }
 
   async #writeAnew(signal: AbortSignal): Promise<PostgresClient> {
-    const client = new PostgresClient(this.#config)
+    const client = new PostgresClient(this.#address.config)
     const number = (this.#writes += 1)
     this.#withoutAnswer += 1
     let isConnected = false
@@ -146,6 +147,8 @@ export class PostgresProbe {
       await cutAt(signal, client, client.connect())
       isConnected = true
       this.#withoutAnswer = 0
+      // Before the write, which may wait for a standby. The write tells, too, if the server is a standby itself.
+      await cutAt(signal, client, this.#address.learn(client))
       return await this.#write(client, signal)
     } catch (error) {
       // The server itself refused, so it is reachable: for example, it has too many connections.
@@ -172,7 +175,7 @@ export class PostgresProbe {
   }
 
   async #waitsForStandby(): Promise<boolean> {
-    const client = new PostgresClient(this.#config)
+    const client = new PostgresClient(this.#address.config)
     const callOff = afterPatience(STANDBY_LOOK_MS, () => client.cut(new Error('given up')))
     try {
       await client.connect()

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
-import { types, type ClientConfig } from 'pg'
-import { urlForDriver } from '../core/database-url.ts'
+import { types } from 'pg'
 import { AppError } from '../core/errors.ts'
 import { Availability } from './availability.ts'
 import type { Database, DatabaseOptions, Load, TransactionOptions, Work } from './database.ts'
+import { PostgresAddress } from './postgres-address.ts'
 import type { Kind, PostgresConnection } from './postgres-connection.ts'
 import {
   isAway,
@@ -35,8 +35,6 @@ import { WriteGroups } from './write-groups.ts'
 const MAX_CONNECTIONS = 10
 const MAX_TRIES = 8
 const RETRY_PAUSE_MS = 20
-const CONNECT_TIMEOUT_MS = 3_000
-const KEEP_ALIVE_MS = 10_000
 /** Pause between attempts to reach a server. */
 const WAIT_MS = 500
 
@@ -55,7 +53,7 @@ type Asked = Omit<Turn, 'shared'> &
 export class PostgresDatabase implements Database {
   readonly engine = 'postgres'
   readonly availability: Availability
-  readonly #config: ClientConfig
+  readonly #address: PostgresAddress
   readonly #pool: PostgresPool
   readonly #probe: PostgresProbe
   readonly #turns: Turns
@@ -64,18 +62,11 @@ export class PostgresDatabase implements Database {
   readonly #groups: WriteGroups
 
   constructor(url: string, { connections = MAX_CONNECTIONS }: DatabaseOptions = {}) {
-    const config: ClientConfig = {
-      connectionString: urlForDriver(url),
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      application_name: 'purser',
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    }
-    this.#config = config
-    this.#probe = new PostgresProbe(config, () => this.#pool.cutLost())
-    this.#pipeline = new PostgresPipeline(config)
+    this.#address = new PostgresAddress(url, (openedAt) => this.#pool.cutConnecting(openedAt))
+    this.#probe = new PostgresProbe(this.#address, () => this.#pool.cutLost())
+    this.#pipeline = new PostgresPipeline(this.#address)
     this.#replays = new Replays(this.#pipeline)
-    this.#pool = new PostgresPool(config, connections, (error) => this.#suspect(error))
+    this.#pool = new PostgresPool(this.#address, connections, (error) => this.#suspect(error))
     this.availability = new Availability((signal) => this.#probe.look(signal), {
       // A server that answered all the time has lost no connection: one that is silent is at work.
       onBack: () => this.#probe.endSilence() && this.#pool.cutSilent(),
@@ -115,7 +106,7 @@ export class PostgresDatabase implements Database {
 
   /** Changes nothing. */
   examine(): Promise<Fitness> {
-    return this.#onConnection(({ client }) => examineFitness(client, this.#config))
+    return this.#onConnection(({ client }) => examineFitness(client, this.#address.config))
   }
 
   /** Opens all connections; they stay open. */

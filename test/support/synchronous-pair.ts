@@ -9,12 +9,12 @@ export type PairFault = (typeof pairFaults)[number]
 export class SynchronousPair {
   #primary: PostgresCluster
   standby: PostgresCluster
-  readonly #name: Forwarder
+  readonly name: Forwarder
 
   private constructor(primary: PostgresCluster, standby: PostgresCluster, name: Forwarder) {
     this.#primary = primary
     this.standby = standby
-    this.#name = name
+    this.name = name
   }
 
   static async start(): Promise<SynchronousPair> {
@@ -24,7 +24,7 @@ export class SynchronousPair {
   }
 
   get url(): string {
-    return this.#primary.url(this.#name.port)
+    return this.#primary.url(this.name.port)
   }
 
   /** Runs SQL on the primary. */
@@ -40,10 +40,24 @@ export class SynchronousPair {
       await this.standby.start()
       return
     }
-    if (kind === 'primary hangs') this.#primary.hang()
+    if (kind === 'primary hangs') this.hangPrimary()
     else await this.#primary.stop(kind === 'primary stops' ? 'fast' : 'immediate')
     await this.standby.promote()
-    this.#name.target = this.standby.port
+    this.moveName()
+  }
+
+  hangPrimary(): void {
+    this.#primary.hang()
+  }
+
+  /** New connections lead to the standby. */
+  moveName(): void {
+    this.name.target = this.standby.port
+  }
+
+  /** As a name that some resolvers do not know yet. */
+  moveNameBack(): void {
+    this.name.target = this.#primary.port
   }
 
   /** After a fault of the primary: gives the standby that took over a standby of its own. */
@@ -55,7 +69,7 @@ export class SynchronousPair {
   }
 
   async remove(): Promise<void> {
-    await this.#name.close()
+    await this.name.close()
     await this.#primary.remove()
     await this.standby.remove()
   }
