@@ -11,8 +11,7 @@ export type AuditFilter = {
   until?: string
   organizationId?: string
   action?: string
-  /** Events with a greater number. */
-  after?: number
+  numbers?: readonly number[]
 }
 
 /** The newest matching events, oldest first. */
@@ -33,16 +32,51 @@ export async function newestAuditEvents(
   return rows.toReversed()
 }
 
+/** 0 if there are no events. */
+export async function newestAuditNumber(tx: Transaction): Promise<number> {
+  const newest = await tx.db
+    .selectFrom('audit_events')
+    .select('number')
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return newest?.number ?? 0
+}
+
+/** The numbers of the first events after this number, in order. */
+export async function auditNumbersAfter(tx: Transaction, after: number, limit: number): Promise<number[]> {
+  const rows = await tx.db
+    .selectFrom('audit_events')
+    .select('number')
+    .where('number', '>', after)
+    .orderBy('number')
+    .limit(limit)
+    .execute()
+  return rows.map(({ number }) => number)
+}
+
+/** Those of the numbers that events have, in order. */
+export async function auditNumbersAmong(tx: Transaction, numbers: readonly number[]): Promise<number[]> {
+  if (numbers.length === 0) return []
+  const rows = await tx.db
+    .selectFrom('audit_events')
+    .select('number')
+    .where('number', 'in', numbers)
+    .orderBy('number')
+    .execute()
+  return rows.map(({ number }) => number)
+}
+
 export function countMatchingEvents(tx: Transaction, filter: AuditFilter): Promise<number> {
   return countOf(matching(tx, filter))
 }
 
-function matching(tx: Transaction, { since, until, organizationId, action, after }: AuditFilter) {
+function matching(tx: Transaction, { since, until, organizationId, action, numbers }: AuditFilter) {
   let query = tx.db.selectFrom('audit_events')
   if (since !== undefined) query = query.where('at', '>=', since)
   if (until !== undefined) query = query.where('at', '<=', until)
   if (organizationId !== undefined) query = query.where('organization_id', '=', organizationId)
   if (action !== undefined) query = query.where('action', '=', action)
-  if (after !== undefined) query = query.where('number', '>', after)
+  if (numbers !== undefined) query = query.where('number', 'in', numbers)
   return query
 }

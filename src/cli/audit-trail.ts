@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { readDetails } from '../audit/audit-event-document.ts'
 import { findNamesOfIds } from '../audit/audit-name-store.ts'
 import {
@@ -10,17 +9,10 @@ import {
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { operatorDeps, withDatabase } from '../operation/command-database.ts'
+import { followAuditEvents, UntakenEvents } from './audit-follow.ts'
 import { organizationNamed } from './named.ts'
 import { Columns, note, print } from './output.ts'
 import { parseMoment } from './parse.ts'
-
-const LOOK_EVERY_MS = 500
-const MOST_AT_ONCE = 10_000
-/** Higher numbers may be committed before lower ones. So each query reads this many old numbers again. */
-const OVERLAP = 200
-
-/** The events of the last look, as far back as the next look reads. */
-type Seen = { last: number; numbers: Set<number> }
 
 export type AuditFlags = {
   since?: string
@@ -36,21 +28,21 @@ export type AuditFlags = {
 export async function printAuditTrail(config: Config, flags: AuditFlags): Promise<void> {
   await withDatabase(config, async ({ database }) => {
     const filter = await filterOf(database, flags)
-    const { rows, total, seen } = await database.read(async (tx) => {
-      const newest = await newestAuditEvents(tx, {}, OVERLAP)
-      const numbers = new Set(newest.map((row) => row.number))
+    const untaken = new UntakenEvents()
+    const { rows, total, found } = await database.read(async (tx) => {
       const rows = await newestAuditEvents(tx, filter, flags.limit)
       return {
         rows,
         // Counting reads all matching events.
         total: rows.length < flags.limit ? rows.length : await countMatchingEvents(tx, filter),
-        seen: { last: newest.at(-1)?.number ?? 0, numbers },
+        found: await untaken.find(tx),
       }
     })
     const printEvents = eventPrinter(database, flags.json === true)
     await printEvents(rows)
     if (total > rows.length) note(`the newest ${rows.length} of ${total}; --limit shows more`)
-    if (flags.follow) await follow(database, filter, printEvents, seen)
+    untaken.take(found)
+    if (flags.follow) await followAuditEvents(database, filter, untaken, printEvents)
     else if (rows.length === 0 && !flags.json) note('there are no such events')
   })
 }
@@ -67,26 +59,6 @@ async function filterOf(
     filter.organizationId = (await database.read((tx) => organizationNamed(tx, organization))).id
   }
   return filter
-}
-
-async function follow(
-  database: Database,
-  filter: AuditFilter,
-  printEvents: PrintEvents,
-  seen: Seen,
-): Promise<never> {
-  for (;;) {
-    await delay(LOOK_EVERY_MS)
-    const after = seen.last - OVERLAP
-    const rows = await database.read((tx) => newestAuditEvents(tx, { ...filter, after }, MOST_AT_ONCE))
-    const unseen = rows.filter((row) => !seen.numbers.has(row.number))
-    for (const row of unseen) {
-      seen.numbers.add(row.number)
-      seen.last = Math.max(seen.last, row.number)
-    }
-    await printEvents(unseen)
-    for (const number of seen.numbers) if (number <= seen.last - OVERLAP) seen.numbers.delete(number)
-  }
 }
 
 /** Anything in an event that may be the id of something with a name. */
