@@ -42,6 +42,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous 
       () => undefined,
       ({ cause }: Error) => (cause as Error).message,
     )
+  const AT_WORK = "select from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'"
   /** The reason why a write fails that the primary never answers. */
   const failureAtWork = (database: Database) =>
     failureOf(database.write(({ db }) => sql`select pg_sleep(60)`.execute(db)))
@@ -55,6 +56,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous 
     const count = async () => (await owner.client.get(path)).json.meta.pagination['total-count']
     for (let n = 0; n < 3; n++) expect(await count()).toBe(1)
     const failure = failureAtWork(server.app.deps.database)
+    await expect.poll(() => pair.query(AT_WORK)).toHaveLength(1)
     await pair.standby.promote()
     pair.moveName()
     // Those for single statements and that of the probe stay.
@@ -71,12 +73,8 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous 
     const left = () =>
       pair.query("select from pg_stat_activity where application_name = 'purser' and state = 'idle'")
     await expect.poll(left).toEqual([])
-    const ready = async () => (await server.client().get(`${server.address}/readyz`)).status
-    await expect.poll(ready, { timeout: 10_000 }).toBe(200)
-    // Back to the old primary, while the connection of the probe is open.
     pair.moveNameBack()
-    await pair.standby.query(`select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = 'purser' and query not like 'begin; set local lock_timeout%'`)
+    await pair.standby.endBackends()
     const status = async () => (await owner.client.get(path)).status
     await expect.poll(status).toBe(503)
     for (let n = 0; n < 5; n++) expect(await status()).toBe(503)
@@ -92,9 +90,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous 
     const { database } = server.app.deps
     await database.availability.check()
     const failure = failureAtWork(database)
-    const working = () =>
-      pair.query("select from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'")
-    await expect.poll(working).toHaveLength(1)
+    await expect.poll(() => pair.query(AT_WORK)).toHaveLength(1)
     await pair.standby.promote()
     pair.hangPrimary()
     pair.moveName()
@@ -111,6 +107,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous 
     pair.name.swallow()
     // Each waits at most three seconds to connect. Then the read would fail.
     const failures = Promise.all([failureOf(read()), failureOf(read()), failureOf(read())])
+    await expect.poll(() => pair.name.connections).toBe(3)
     pair.moveName()
     pair.name.heal()
     await read()

@@ -23,6 +23,7 @@ function addressWith() {
 }
 
 const refused = new DatabaseError('permission denied for function pg_control_system', 0, 'error')
+refused.code = '42501'
 const one = { started: 1 }
 const other = { started: 2 }
 const own = (started: number, timeline: string) => ({ started, lineage: { system: '7', timeline } })
@@ -38,8 +39,8 @@ test('connections to one server are not cut', async () => {
 test.each([
   ['no lineage', one, other],
   ['a lineage that the role may not read', one, { ...other, lineage: refused }],
-  ['a later timeline', own(1, '00000009'), own(2, '0000000A')],
-  ['the same timeline', own(1, '00000001'), own(2, '00000001')],
+  ['a later timeline', own(2, '00000009'), own(1, '0000000A')],
+  ['a later start on the same timeline', own(1, '00000001'), own(2, '00000001')],
   ['another cluster', own(1, '00000009'), { started: 2, lineage: { system: '8', timeline: '00000001' } }],
 ])('a later connection to a server with %s ends those to the one before', async (_, first, second) => {
   const { address, onMove } = addressWith()
@@ -54,7 +55,19 @@ test.each([
   expect(onMove).toHaveBeenCalledExactlyOnceWith(now.client.openedAt)
 })
 
-test('an earlier connection to another server, slow to open, is refused', async () => {
+test.each([
+  ['a later timeline', own(2, '00000009'), own(1, '0000000A')],
+  ['a later start on the same timeline', own(1, '00000001'), own(2, '00000001')],
+])('an earlier connection, slow to open, to a server with %s does the same', async (_, first, second) => {
+  const { address, onMove } = addressWith()
+  const [slow, left] = [clientOf(second), clientOf(first)]
+  await address.admit(left.client)
+  await address.admit(slow.client)
+  expect(left.cut).toHaveBeenCalledOnce()
+  expect(onMove).toHaveBeenCalledExactlyOnceWith(slow.client.openedAt)
+})
+
+test('an earlier connection to another server is refused if nothing tells which one is newer', async () => {
   const { address, onMove } = addressWith()
   const [slow, now] = [clientOf(one), clientOf(other)]
   await address.admit(now.client)
@@ -63,16 +76,29 @@ test('an earlier connection to another server, slow to open, is refused', async 
   expect(onMove).not.toHaveBeenCalled()
 })
 
-test('a later connection to an older server is refused while one to the newer is open', async () => {
+test('an older server is refused for half a minute after the last connection to the newer one was opened', async () => {
   const { address, onMove } = addressWith()
   const [now, back] = [clientOf(own(2, '00000002')), clientOf(own(1, '00000001'))]
   await address.admit(now.client)
   await expect(address.admit(back.client)).rejects.toThrow('no connection to the database could be made')
   expect(now.cut).not.toHaveBeenCalled()
   expect(onMove).not.toHaveBeenCalled()
-  now.client.emit('end')
-  await address.admit(back.client)
-  expect(onMove).toHaveBeenCalledExactlyOnceWith(back.client.openedAt)
+  const time = vi.spyOn(performance, 'now').mockReturnValue(now.client.openedAt + 30_000)
+  const later = clientOf(own(1, '00000001'))
+  time.mockRestore()
+  await address.admit(later.client)
+  expect(now.cut).toHaveBeenCalledOnce()
+  expect(onMove).toHaveBeenCalledExactlyOnceWith(later.client.openedAt)
+})
+
+test('a connection that fails while it tells its lineage changes nothing', async () => {
+  const { address } = addressWith()
+  const ending = new DatabaseError('terminating connection', 0, 'error')
+  ending.code = '57P01'
+  const [now, lost] = [clientOf(one), clientOf({ ...other, lineage: ending })]
+  await address.admit(now.client)
+  await expect(address.admit(lost.client)).rejects.toThrow(ending)
+  expect(now.cut).not.toHaveBeenCalled()
 })
 
 test('connections that find the same new server at once are not cut', async () => {

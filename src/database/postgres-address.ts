@@ -1,10 +1,12 @@
-import { DatabaseError, type ClientConfig } from 'pg'
+import type { ClientConfig } from 'pg'
 import { urlForDriver } from '../core/database-url.ts'
 import type { PostgresClient } from './postgres-client.ts'
-import { DeadlineError, UnreachableError } from './postgres-errors.ts'
+import { DeadlineError, isAnswer, UnreachableError } from './postgres-errors.ts'
 
 const CONNECT_TIMEOUT_MS = 3_000
 const KEEP_ALIVE_MS = 10_000
+/** After a connection has led to a server, an older one is refused for so long. Then an operator may have gone back to it. */
+const OLDER_REFUSED_MS = 30_000
 
 /** Servers have started at different microseconds. The settings are explained at `learn`. */
 const LOOK = `select pg_is_in_recovery() as standby,
@@ -29,6 +31,8 @@ export class PostgresAddress {
   #server: Server | undefined
   /** The open connections to it. */
   readonly #clients = new Set<PostgresClient>()
+  /** When the newest of them was opened. */
+  #openedAt = -Infinity
 
   /** @param onMove is called when the address leads to another server, with the time when the connection was opened */
   constructor(url: string, onMove: (openedAt: number) => void = () => {}) {
@@ -52,7 +56,7 @@ export class PostgresAddress {
 
   /**
    * Learns to which server a new connection leads. If it is another primary than before, all connections to the one before
-   * are cut. Throws if it is an older primary, and a connection to the newer one is open. Returns false for a standby.
+   * are cut. Throws if it is an older primary. Returns false for a standby.
    *
    * Also makes sure that the server sends its warnings, and does not end a connection that is idle, whatever its settings say.
    */
@@ -61,8 +65,10 @@ export class PostgresAddress {
     if (found === undefined || found.standby) return false
     const { started } = found
     if (started !== this.#server?.started) this.#move({ started, lineage: await lineageOf(client) }, client)
+    this.#openedAt = Math.max(this.#openedAt, client.openedAt)
     this.#clients.add(client)
     client.once('end', () => this.#clients.delete(client))
+    client.isAdmitted = true
     return true
   }
 
@@ -70,23 +76,24 @@ export class PostgresAddress {
     const before = this.#server
     // Another connection may have found it meanwhile.
     if (server.started === before?.started) return
-    if (before !== undefined && this.#clients.size > 0) {
-      // Without timelines, the connection opened last decides.
-      const isOlder =
-        isOlderThan(server, before) ?? [...this.#clients].some((other) => other.openedAt > openedAt)
-      if (isOlder) throw new UnreachableError('the address leads to a newer server, too')
+    if (before !== undefined && this.#isOlder(server, before, openedAt)) {
+      throw new UnreachableError('the address led to a newer server')
     }
     this.#server = server
+    this.#openedAt = openedAt
     for (const other of this.#clients) other.cut(new DeadlineError('the address leads to another server now'))
     this.#clients.clear()
     if (before !== undefined) this.#onMove(openedAt)
   }
-}
 
-/** Undefined if the servers are not of one cluster, or have the same timeline. */
-function isOlderThan({ lineage: one }: Server, { lineage: other }: Server): boolean | undefined {
-  if (one === undefined || one.system !== other?.system || one.timeline === other.timeline) return undefined
-  return one.timeline < other.timeline
+  /** By timeline and start, if both are of one cluster. Otherwise the connection that was opened last decides. */
+  #isOlder(server: Server, before: Server, openedAt: number): boolean {
+    const [one, other] = [server.lineage, before.lineage]
+    if (one === undefined || one.system !== other?.system) return openedAt < this.#openedAt
+    const isOlder =
+      one.timeline === other.timeline ? server.started < before.started : one.timeline < other.timeline
+    return isOlder && openedAt < this.#openedAt + OLDER_REFUSED_MS
+  }
 }
 
 /** Undefined for a standby, or if this service of PostgreSQL does not tell. */
@@ -94,7 +101,7 @@ async function lineageOf(client: PostgresClient): Promise<Lineage | undefined> {
   try {
     return (await client.query<Lineage>(LINEAGE)).rows[0]
   } catch (error) {
-    if (error instanceof DatabaseError) return undefined
+    if (isAnswer(error)) return undefined
     throw error
   }
 }

@@ -34,7 +34,8 @@ export class PostgresClient extends Client {
   warnings = 0
   /** Whether it is unused in the pool. False while it connects. */
   isIdle = false
-  hasConnected = false
+  /** See `PostgresAddress.learn`. */
+  isAdmitted = false
   /** When it began to connect, by `performance.now()`. */
   readonly openedAt = performance.now()
 
@@ -44,7 +45,6 @@ export class PostgresClient extends Client {
     this.#socket = socket
     // A connection may break at any time. The current query fails then; without a listener the process would end.
     this.on('error', () => {})
-    this.once('connect', () => (this.hasConnected = true))
     this.on('notice', ({ code }) => {
       if (code === '01000') this.warnings += 1
     })

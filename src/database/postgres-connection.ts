@@ -27,8 +27,6 @@ export class PostgresConnection {
     this.client.gather()
     return this.client.query(statement)
   })
-  /** See `PostgresAddress.admit`. */
-  isAdmitted = false
   #hasGenericPlans = false
   readonly #sent: Promise<unknown>[] = []
 

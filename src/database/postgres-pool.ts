@@ -58,11 +58,8 @@ export class PostgresPool {
 
   /** Opens all connections; they stay open. One that cannot be opened now is opened when it is needed. */
   async open(): Promise<void> {
-    const nothing = () => Promise.resolve()
-    const opened = Array.from({ length: this.#pool.options.max }, () =>
-      this.run({ mode: 'read' }, nothing, nothing),
-    )
-    await Promise.allSettled(opened)
+    const opened = Array.from({ length: this.#pool.options.max }, () => this.#pool.connect())
+    for (const one of await Promise.allSettled(opened)) if (one.status === 'fulfilled') one.value.release()
   }
 
   /**
@@ -148,8 +145,7 @@ export class PostgresPool {
         this.#cutSilentFor(SILENCE_AT_WORK_MS)
       })
       try {
-        if (!connection.isAdmitted) await this.#address.admit(client)
-        connection.isAdmitted = true
+        if (!client.isAdmitted) await this.#address.admit(client)
         const begun = connection.query(beginText(kind))
         connection.beginTransaction()
         const behind = sendBehind(connection)
@@ -197,9 +193,9 @@ export class PostgresPool {
     this.#cutSilentFor(SILENCE_MS)
   }
 
-  /** Cuts those opened before that do not get through: they may wait for a server that the address led to until then. */
-  cutConnecting(before: number): void {
-    this.#cutSilentFor(SILENCE_MS, ({ hasConnected, openedAt }) => !hasConnected && openedAt < before)
+  /** Cuts those that were opened before and are silent, unless their server is known: it may be the one before. */
+  cutUnknown(before: number): void {
+    this.#cutSilentFor(SILENCE_MS, ({ isAdmitted, openedAt }) => !isAdmitted && openedAt < before)
   }
 
   /** Cuts connections that receive nothing for `ms`: the network lost them without an error. */

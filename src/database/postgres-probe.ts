@@ -142,19 +142,19 @@ export class PostgresProbe {
     const client = new PostgresClient(this.#address.config)
     const number = (this.#writes += 1)
     this.#withoutAnswer += 1
-    let isConnected = false
+    let mayWrite = false
     try {
       await cutAt(signal, client, client.connect())
-      isConnected = true
       this.#withoutAnswer = 0
       // Before the write, which may wait for a standby. The write tells, too, if the server is a standby itself.
       await cutAt(signal, client, this.#address.learn(client))
+      mayWrite = true
       return await this.#write(client, signal)
     } catch (error) {
       // The server itself refused, so it is reachable: for example, it has too many connections.
       if (error instanceof DatabaseError) this.#withoutAnswer = 0
       client.cut(new Error('given up'))
-      const mayWait = isConnected && (isBusy(error) || !isAnswer(error))
+      const mayWait = mayWrite && (isBusy(error) || !isAnswer(error))
       const waits = mayWait && (await this.#waitsForStandby())
       if (this.#writes === number) this.#isWithoutStandby = waits
       throw waits ? new MissingStandbyError() : error

@@ -62,7 +62,7 @@ export class PostgresDatabase implements Database {
   readonly #groups: WriteGroups
 
   constructor(url: string, { connections = MAX_CONNECTIONS }: DatabaseOptions = {}) {
-    this.#address = new PostgresAddress(url, (openedAt) => this.#pool.cutConnecting(openedAt))
+    this.#address = new PostgresAddress(url, (openedAt) => this.#pool.cutUnknown(openedAt))
     this.#probe = new PostgresProbe(this.#address, () => this.#pool.cutLost())
     this.#pipeline = new PostgresPipeline(this.#address)
     this.#replays = new Replays(this.#pipeline)

@@ -40,6 +40,10 @@ export class Forwarder {
     return (this.#server.address() as AddressInfo).port
   }
 
+  get connections(): number {
+    return this.#pairs.size
+  }
+
   /** Where new connections go, as when a name points to another server. */
   set target(port: number) {
     this.#target = port
