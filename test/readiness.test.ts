@@ -6,6 +6,7 @@ import { engines } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
 import { startServer, type TestServer } from './support/server.ts'
+import { body } from './support/world.ts'
 
 /** Much more than the server needs, because the machine may be busy. */
 const PATIENCE_MS = 20_000
@@ -77,6 +78,19 @@ describe.each(engines.filter((engine) => engine === 'postgres'))(
         await becomes(server, 200)
         expect(lines).toEqual([AWAY, BACK])
       }
+    })
+
+    test('the database takes no writes, and it says so, as each write does', async () => {
+      const { cluster, server } = await serve()
+      await readOnly(cluster, 'on')
+      await becomes(server, 503)
+      const ready = await server.client().get(`${server.address}/readyz`)
+      const attributes = { name: 'acme', email: 'o@example.com' }
+      const write = await server.admin.post('/organizations', body('organizations', attributes))
+      for (const { status, json } of [ready, write]) {
+        expect([status, json.errors[0].detail]).toEqual([503, 'the database takes no changes at the moment'])
+      }
+      expect((await server.admin.get('/account/details')).status).toBe(200)
     })
 
     test('the network swallows everything', async () => {

@@ -103,6 +103,11 @@ export function isFull(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '53100'
 }
 
+/** The server is a standby, or the database takes no writes. */
+function isReadOnly(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '25006'
+}
+
 /** The role may not use a table (42501), or does not see it (42P01) because it may not use the schema. */
 export function isMissingRight(error: unknown): boolean {
   return error instanceof DatabaseError && /^(42501|42P01)$/.test(error.code ?? '')
@@ -133,6 +138,7 @@ export function outcomeOf(error: unknown): unknown {
   if (isBusy(error)) return databaseUnavailable(error, BUSY)
   if (isOrphaned(error)) return databaseUnavailable(error, GONE)
   if (isFull(error)) return databaseUnavailable(error, FULL)
+  if (isReadOnly(error)) return databaseUnavailable(error, NO_CHANGES)
   if (isMissingRight(error) || isSharedSession(error)) return databaseUnavailable(error, UNFIT)
   return isAway(error) ? databaseUnavailable(error) : error
 }
