@@ -21,7 +21,7 @@ function adviceFor(code: string, reason: string): string | undefined {
     return 'turn TLS on in PostgreSQL; with sslmode=disable in the URL Purser connects without TLS'
   }
   if (/^SASL: .* password must be/.test(reason))
-    return 'PostgreSQL asks for a password: write it into the URL'
+    return 'PostgreSQL asks for a password: write it into the URL, or into PGPASSWORD'
   if (/database disk image is malformed|file is not a database/.test(reason)) {
     return 'the file is damaged, or another program made it: stop the server and restore a backup'
   }
