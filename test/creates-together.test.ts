@@ -263,6 +263,17 @@ onPostgres('teams created at once', (server, query) => {
     expect(count('insert into "teams"')).toBeLessThanOrEqual(count('begin isolation level read committed'))
   })
 
+  test('of one organization run alone if its lock does not come', async () => {
+    const [locked, free] = (await organizationsOf(server, 2)) as [TestOrganization, TestOrganization]
+    await query('begin')
+    await query('select 1 from organizations where id = $1 for update', [locked.id])
+    const waiting = statusesOf(createMany(locked, CREATES))
+    await vi.waitUntil(() => server.app.deps.database.load.waiting > 0)
+    expect(await statusesOf(createMany(free, CREATES))).toEqual(Array(CREATES).fill(200))
+    await query('commit')
+    expect(await waiting).toEqual(Array(CREATES).fill(200))
+  })
+
   test('wait for no other organization', async () => {
     const organizations = await organizationsOf(server, 3)
     const [one, free, other] = organizations as [TestOrganization, TestOrganization, TestOrganization]

@@ -39,6 +39,27 @@ test('a write that waits for its organization’s group for ten seconds is 503',
   expect(await waiting.settled).toThrow(expect.objectContaining({ code: 'unavailable' }))
 })
 
+test('writes of one organization wait a moment for its lock, and those of several for none', async () => {
+  const run = vi.fn(() => new Promise(() => {}))
+  const { groups } = groupsThat(run)
+  const begun = async (...organizations: string[]) => {
+    for (const id of organizations) groups.add(writeOf(id))
+    await settled()
+    const [kind, begin] = run.mock.lastCall as unknown[] as Parameters<PostgresPool['run']>
+    const query = vi.fn(() => Promise.resolve({ rows: [] }))
+    await begin({ query, readAhead: () => Promise.resolve([]) } as never)
+    return [kind.lockTimeout, query.mock.lastCall]
+  }
+  expect(await begun('org-1', 'org-1')).toEqual([
+    '20ms',
+    [expect.objectContaining({ text: expect.stringMatching(/id = \$1 for update$/), values: ['org-1'] })],
+  ])
+  expect(await begun('org-2', 'org-3', 'org-3')).toEqual([
+    '200ms',
+    [expect.objectContaining({ text: expect.stringMatching(/skip locked$/), values: [['org-2', 'org-3']] })],
+  ])
+})
+
 test('one organization has at most 250 writes waiting, and another still has room', () => {
   const { groups } = groupsThat(() => new Promise(() => {}))
   const added = Array.from({ length: 251 }, () => groups.add(writeOf('org-1')))

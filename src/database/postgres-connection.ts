@@ -99,6 +99,11 @@ export class PostgresConnection {
   }
 }
 
+export const LOCK_ORGANIZATION = {
+  name: 'lock organization',
+  text: 'select id from organizations where id = $1 for update',
+}
+
 export function resultOf<R>({ rows, rowCount }: PostgresResult): QueryResult<R> {
   return { rows: rowsOf<R>(rows), numAffectedRows: BigInt(rowCount ?? 0) }
 }

@@ -5,7 +5,7 @@ import { AppError } from '../core/errors.ts'
 import { Availability } from './availability.ts'
 import type { Database, DatabaseOptions, Load, TransactionOptions, Work } from './database.ts'
 import { PostgresAddress } from './postgres-address.ts'
-import type { Kind, PostgresConnection } from './postgres-connection.ts'
+import { LOCK_ORGANIZATION, type Kind, type PostgresConnection } from './postgres-connection.ts'
 import {
   isAway,
   isStarting,
@@ -281,11 +281,11 @@ export class PostgresDatabase implements Database {
   ): Promise<ReplayedRead | undefined> {
     const plan = named && (mode === 'write' ? this.#replays.find(named) : this.#replays.findBeginning(named))
     const isLocked = mode === 'write' && organizationId !== undefined
-    const locking = isLocked ? connection.query({ ...LOCK, values: [organizationId] }) : undefined
+    const locking = isLocked
+      ? connection.query({ ...LOCK_ORGANIZATION, values: [organizationId] })
+      : undefined
     // Both, so that no failure goes unhandled.
     const [, ahead] = await Promise.all([locking, plan && connection.readAhead([plan])])
     return ahead?.[0]
   }
 }
-
-const LOCK = { name: 'lock organization', text: 'select id from organizations where id = $1 for update' }

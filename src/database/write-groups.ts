@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Overload } from '../core/errors.ts'
-import type { PostgresConnection } from './postgres-connection.ts'
+import { LOCK_ORGANIZATION, type PostgresConnection } from './postgres-connection.ts'
 import type { PostgresPool } from './postgres-pool.ts'
 import type { Replays } from './postgres-replay.ts'
 import { settleFailed, type SharedWrite } from './shared-write.ts'
@@ -16,6 +16,11 @@ const GATHERING_MS = 2
 const GROUPS_AFTER_VAIN = 8
 const MAX_WAITING = 1_000
 const MAX_WAITING_OF_ONE = 250
+/**
+ * Another node that creates in the same organization has its lock for some milliseconds. To run alone instead costs more, and
+ * groups of others wait meanwhile, so it must not take long.
+ */
+const LOCK_TIMEOUT_OF_ONE = '20ms'
 /** Others lock the ends of audit trails, too. If one takes longer, the writes run alone, and only its own wait for it. */
 const LOCK_TIMEOUT = '200ms'
 const LOCK_FREE = {
@@ -143,9 +148,11 @@ export class WriteGroups {
   }
 
   async #run(group: readonly SharedWrite[]): Promise<void> {
+    const ids = new Set(group.map(({ organizationId }) => organizationId))
+    const lockTimeout = ids.size === 1 ? LOCK_TIMEOUT_OF_ONE : LOCK_TIMEOUT
     const outcomes = await this.#pool.run(
-      { mode: 'write', lockTimeout: LOCK_TIMEOUT },
-      (connection) => this.#begin(connection, group),
+      { mode: 'write', lockTimeout },
+      (connection) => this.#begin(connection, group, [...ids]),
       (connection, { locked, ahead }) => {
         const running = group.filter(({ organizationId }) => locked.has(organizationId))
         return runBeside(connection, running, ahead, true)
@@ -155,10 +162,10 @@ export class WriteGroups {
     this.#gather([...outcomes.values()].filter((outcome) => outcome !== undefined).length)
   }
 
-  /** Locks the organizations that no other transaction has locked, and reads ahead. */
-  async #begin(connection: PostgresConnection, group: readonly SharedWrite[]): Promise<Begun> {
-    const ids = group.map(({ organizationId }) => organizationId)
-    const locking = connection.query<{ id: string }>({ ...LOCK_FREE, values: [ids] })
+  /** Locks the only organization, or those that no other transaction has locked, and reads ahead. */
+  async #begin(connection: PostgresConnection, group: readonly SharedWrite[], ids: string[]): Promise<Begun> {
+    const lock = ids.length === 1 ? { ...LOCK_ORGANIZATION, values: ids } : { ...LOCK_FREE, values: [ids] }
+    const locking = connection.query<{ id: string }>(lock)
     // Both, so that no failure goes unhandled.
     const [{ rows }, ahead] = await Promise.all([locking, readAheadOf(connection, group, this.#replays)])
     return { locked: new Set(rows.map(({ id }) => id)), ahead }
