@@ -23,31 +23,30 @@ onEachEngine('events that are followed', (server) => {
     await makeEvents(300)
     const before = new UntakenEvents()
     const all = await take(before)
-    const newest = all.at(-1) as number
     expect(await take(before)).toEqual([])
 
-    const commitEarly = await holdBack(newest - 250)
+    const early = all.at(-250) as number
+    const commitEarly = await holdBack(early)
     const untaken = new UntakenEvents()
-    expect(await take(untaken)).toEqual(all.filter((number) => number !== newest - 250))
+    expect(await take(untaken)).toEqual(all.filter((number) => number !== early))
     await makeEvents(3)
     const next = await take(before)
     expect(next.length).toBeGreaterThanOrEqual(3)
     expect(await take(untaken)).toEqual(next)
 
     await makeEvents(3)
-    const middle = next.at(-1) as number
-    const commitMiddle = await holdBack(middle + 2)
-    expect(await take(untaken)).not.toContain(middle + 2)
+    const middle = (await take(before)).at(-2) as number
+    const commitMiddle = await holdBack(middle)
+    expect(await take(untaken)).not.toContain(middle)
     await commitEarly()
     await commitMiddle()
-    expect(await take(untaken)).toEqual([newest - 250, middle + 2])
+    expect(await take(untaken)).toEqual([early, middle])
     expect(await take(untaken)).toEqual([])
   })
 
   test('that are missing for longer than any transaction are not looked for', async () => {
     await makeEvents(3)
-    const newest = (await take(new UntakenEvents())).at(-1) as number
-    const commit = await holdBack(newest - 1)
+    const commit = await holdBack((await take(new UntakenEvents())).at(-2) as number)
     const untaken = new UntakenEvents()
     await take(untaken)
     const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000)

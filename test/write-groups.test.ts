@@ -1,5 +1,7 @@
+import { DatabaseError } from 'pg'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { PostgresAddress } from '../src/database/postgres-address.ts'
+import type { Kind } from '../src/database/postgres-connection.ts'
 import { PostgresPool } from '../src/database/postgres-pool.ts'
 import { Replays } from '../src/database/postgres-replay.ts'
 import { SharedWrite } from '../src/database/shared-write.ts'
@@ -16,14 +18,15 @@ afterEach(() => {
 })
 
 /** Groups whose transactions do as told. They never reach a database. */
-function groupsThat(run: () => Promise<unknown>) {
+function groupsThat(run: (kind: Kind) => Promise<unknown>) {
   const failures: unknown[] = []
   const pool = new PostgresPool(new PostgresAddress('postgres://'), 1, () => {})
   vi.spyOn(pool, 'run').mockImplementation(run)
-  const groups = new WriteGroups(new Turns(10), new Replays(undefined as never), pool, (error) =>
+  const turns = new Turns(10)
+  const groups = new WriteGroups(turns, new Replays(undefined as never), pool, (error) =>
     failures.push(error),
   )
-  return { groups, failures }
+  return { groups, failures, turns }
 }
 
 test('a write that waits for its organization’s group for ten seconds is 503', async () => {
@@ -47,17 +50,51 @@ test('writes of one organization wait a moment for its lock, and those of severa
     await settled()
     const [kind, begin] = run.mock.lastCall as unknown[] as Parameters<PostgresPool['run']>
     const query = vi.fn(() => Promise.resolve({ rows: [] }))
-    await begin({ query, readAhead: () => Promise.resolve([]) } as never)
-    return [kind.lockTimeout, query.mock.lastCall]
+    await begin({ query, send: () => {}, readAhead: () => Promise.resolve([]) } as never)
+    return [kind.lockTimeout, ...query.mock.calls.flat()]
   }
   expect(await begun('org-1', 'org-1')).toEqual([
     '20ms',
-    [expect.objectContaining({ text: expect.stringMatching(/id = \$1 for update$/), values: ['org-1'] })],
+    expect.objectContaining({ text: expect.stringMatching(/id = \$1 for update$/), values: ['org-1'] }),
+    // For the locks that follow.
+    "set local lock_timeout = '200ms'",
   ])
   expect(await begun('org-2', 'org-3', 'org-3')).toEqual([
     '200ms',
-    [expect.objectContaining({ text: expect.stringMatching(/skip locked$/), values: [['org-2', 'org-3']] })],
+    expect.objectContaining({ text: expect.stringMatching(/skip locked$/), values: [['org-2', 'org-3']] }),
   ])
+})
+
+test('after three groups in a row waited for a lock in vain, the next eight do not wait', async () => {
+  const timeouts: unknown[] = []
+  const busy = Object.assign(new DatabaseError('canceling statement due to lock timeout', 0, 'error'), {
+    code: '55P03',
+  })
+  const { groups, failures } = groupsThat(({ lockTimeout }) => {
+    timeouts.push(lockTimeout)
+    return [1, 3, 4, 5].includes(timeouts.length) ? Promise.reject(busy) : Promise.resolve(new Map())
+  })
+  for (let number = 0; number < 14; number++) {
+    const write = writeOf('org-1')
+    groups.add(write)
+    expect(await write.settled).toBeUndefined()
+  }
+  expect(timeouts).toEqual([...Array(5).fill('20ms'), ...Array(8).fill('200ms'), '20ms'])
+  expect(failures).toEqual([busy, busy, busy, busy])
+})
+
+test('a write runs alone if another one of its organization has a turn by then', async () => {
+  const run = vi.fn(() => Promise.resolve(new Map()))
+  const { groups, turns } = groupsThat(run)
+  const [one, other] = [writeOf('org-1'), writeOf('org-2')]
+  groups.add(one)
+  groups.add(other)
+  const end = await turns.take({ mode: 'write', organizationId: 'org-1' })
+  expect(await one.settled).toBeUndefined()
+  await other.settled
+  end()
+  expect(run).toHaveBeenCalledOnce()
+  expect(groups.waiting).toBe(0)
 })
 
 test('one organization has at most 250 writes waiting, and another still has room', () => {

@@ -10,9 +10,8 @@ import {
 import type { Database, Transaction } from '../database/database.ts'
 
 const LOOK_EVERY_MS = 500
+/** Numbers that a look reads, and that are remembered as missing. At the start, so many old ones are looked through. */
 const MOST_AT_ONCE = 10_000
-/** How many numbers before the first one are looked through for missing ones. */
-const LOOKED_THROUGH = 1_000
 /** Transactions are given up after 30 seconds. A number that is missing for longer was drawn by one that was undone. */
 const MISSING_MS = 60_000
 
@@ -30,7 +29,7 @@ export class UntakenEvents {
 
   /** The first time, this also looks for missing numbers among the newest ones. Changes nothing. */
   async find(tx: Transaction): Promise<Found> {
-    const after = this.#last ?? Math.max(0, (await newestAuditNumber(tx)) - LOOKED_THROUGH)
+    const after = this.#last ?? Math.max(0, (await newestAuditNumber(tx)) - MOST_AT_ONCE)
     const late = await auditNumbersAmong(tx, [...this.#missing.keys()])
     return { after, late, next: await auditNumbersAfter(tx, after, MOST_AT_ONCE) }
   }
@@ -40,7 +39,7 @@ export class UntakenEvents {
     for (const number of late) this.#missing.delete(number)
     let last = after
     for (const number of next) {
-      const first = Math.max(last + 1, number - LOOKED_THROUGH)
+      const first = Math.max(last + 1, number - MOST_AT_ONCE)
       for (let missing = first; missing < number; missing++) this.#missing.set(missing, now)
       last = number
     }

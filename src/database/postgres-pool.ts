@@ -193,9 +193,11 @@ export class PostgresPool {
     this.#cutSilentFor(SILENCE_MS)
   }
 
-  /** Cuts those that were opened before and are silent, unless their server is known: it may be the one before. */
+  /** Cuts those that were opened before and are idle or silent, unless their server is known: it may be the one before. */
   cutUnknown(before: number): void {
-    this.#cutSilentFor(SILENCE_MS, ({ isAdmitted, openedAt }) => !isAdmitted && openedAt < before)
+    const isUnknown = ({ isAdmitted, openedAt }: PostgresClient) => !isAdmitted && openedAt < before
+    for (const client of this.#clients) if (client.isIdle && isUnknown(client)) client.cut(lost())
+    this.#cutSilentFor(SILENCE_MS, isUnknown)
   }
 
   /** Cuts connections that receive nothing for `ms`: the network lost them without an error. */

@@ -12,6 +12,7 @@ import {
   MissingStandbyError,
   outcomeOfProbe,
   UnknownOutcomeError,
+  UnreachableError,
 } from './postgres-errors.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
@@ -85,7 +86,9 @@ export class PostgresProbe {
     try {
       await this.#lookNow(signal)
     } catch (error) {
-      if (!isAnswer(error) && !(error instanceof MissingStandbyError)) this.#wasSilent = true
+      const isSilent =
+        !isAnswer(error) && !(error instanceof MissingStandbyError || error instanceof UnreachableError)
+      if (isSilent) this.#wasSilent = true
       throw error
     }
   }

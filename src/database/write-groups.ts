@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Overload } from '../core/errors.ts'
 import { LOCK_ORGANIZATION, type PostgresConnection } from './postgres-connection.ts'
 import type { PostgresPool } from './postgres-pool.ts'
+import { isBusy } from './postgres-errors.ts'
 import type { Replays } from './postgres-replay.ts'
 import { settleFailed, type SharedWrite } from './shared-write.ts'
 import { readAheadOf, runBeside, type Ahead } from './side-by-side.ts'
@@ -12,13 +13,15 @@ const MOST_GROUPS = 2
 const MOST_TOGETHER = 16
 /** How long a group waits for callers that were just answered. A transaction takes some milliseconds. */
 const GATHERING_MS = 2
-/** If none of them came, groups do not wait for so many times: callers far away would come too late each time. */
+/** If a group waited in vain for callers, or some in a row for a lock, so many do not wait: it would be in vain each time. */
 const GROUPS_AFTER_VAIN = 8
+/** Other nodes may now and then have a lock for longer. */
+const MOST_VAIN_WAITS = 3
 const MAX_WAITING = 1_000
 const MAX_WAITING_OF_ONE = 250
 /**
- * Another node that creates in the same organization has its lock for some milliseconds. To run alone instead costs more, and
- * groups of others wait meanwhile, so it must not take long.
+ * For the lock of the only organization. Another node that creates in it has the lock for some milliseconds. Groups of other
+ * organizations may wait behind this one, so it must not take long.
  */
 const LOCK_TIMEOUT_OF_ONE = '20ms'
 /** Others lock the ends of audit trails, too. If one takes longer, the writes run alone, and only its own wait for it. */
@@ -53,6 +56,9 @@ export class WriteGroups {
   /** Whether one of them has written again. */
   #hasReturned = false
   #groupsNotToWait = 0
+  /** How many groups in a row have waited in vain for a lock. */
+  #vainWaits = 0
+  #groupsNotToWaitForLock = 0
 
   /** @param onFailure is told why the writes of a group run alone */
   constructor(turns: Turns, replays: Replays, pool: PostgresPool, onFailure: (error: unknown) => void) {
@@ -148,24 +154,46 @@ export class WriteGroups {
   }
 
   async #run(group: readonly SharedWrite[]): Promise<void> {
-    const ids = new Set(group.map(({ organizationId }) => organizationId))
-    const lockTimeout = ids.size === 1 ? LOCK_TIMEOUT_OF_ONE : LOCK_TIMEOUT
-    const outcomes = await this.#pool.run(
-      { mode: 'write', lockTimeout },
-      (connection) => this.#begin(connection, group, [...ids]),
-      (connection, { locked, ahead }) => {
-        const running = group.filter(({ organizationId }) => locked.has(organizationId))
-        return runBeside(connection, running, ahead, true)
-      },
-    )
-    for (const [write, outcome] of outcomes) write.settle(outcome)
-    this.#gather([...outcomes.values()].filter((outcome) => outcome !== undefined).length)
+    const ids = [...new Set(group.map(({ organizationId }) => organizationId))]
+    const isOfOne = ids.length === 1
+    const waits = isOfOne && this.#groupsNotToWaitForLock === 0
+    if (isOfOne && !waits) this.#groupsNotToWaitForLock -= 1
+    try {
+      const outcomes = await this.#pool.run(
+        { mode: 'write', lockTimeout: waits ? LOCK_TIMEOUT_OF_ONE : LOCK_TIMEOUT },
+        (connection) => this.#begin(connection, group, ids, waits),
+        (connection, { locked, ahead }) => {
+          const running = group.filter(({ organizationId }) => locked.has(organizationId))
+          return runBeside(connection, running, ahead, true)
+        },
+      )
+      if (waits) this.#vainWaits = 0
+      for (const [write, outcome] of outcomes) write.settle(outcome)
+      this.#gather([...outcomes.values()].filter((outcome) => outcome !== undefined).length)
+    } catch (error) {
+      if (waits && isBusy(error)) this.#waitedInVainForLock()
+      throw error
+    }
   }
 
-  /** Locks the only organization, or those that no other transaction has locked, and reads ahead. */
-  async #begin(connection: PostgresConnection, group: readonly SharedWrite[], ids: string[]): Promise<Begun> {
-    const lock = ids.length === 1 ? { ...LOCK_ORGANIZATION, values: ids } : { ...LOCK_FREE, values: [ids] }
+  #waitedInVainForLock(): void {
+    this.#vainWaits += 1
+    if (this.#vainWaits < MOST_VAIN_WAITS) return
+    this.#vainWaits = 0
+    this.#groupsNotToWaitForLock = GROUPS_AFTER_VAIN
+  }
+
+  /** Locks the organizations, or those that no other transaction has locked, and reads ahead. */
+  async #begin(
+    connection: PostgresConnection,
+    group: readonly SharedWrite[],
+    ids: string[],
+    waits: boolean,
+  ): Promise<Begun> {
+    const lock = waits ? { ...LOCK_ORGANIZATION, values: ids } : { ...LOCK_FREE, values: [ids] }
     const locking = connection.query<{ id: string }>(lock)
+    // Its other locks may take longer.
+    if (waits) connection.send(connection.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`))
     // Both, so that no failure goes unhandled.
     const [{ rows }, ahead] = await Promise.all([locking, readAheadOf(connection, group, this.#replays)])
     return { locked: new Set(rows.map(({ id }) => id)), ahead }
@@ -173,6 +201,10 @@ export class WriteGroups {
 
   /** Each organization gives its first write, then its second, so that none fills the group. */
   #take(): readonly SharedWrite[] {
+    // Their lock is that of another write of this node, which may take them along.
+    const isLocked = ({ organizationId }: SharedWrite) => this.#turns.isWriting(organizationId)
+    for (const write of this.#waiting.filter(isLocked)) write.settle(undefined)
+    this.#waiting = this.#waiting.filter((write) => !isLocked(write))
     const counts = new Map<string, number>()
     const ranked = this.#waiting
       .filter(({ organizationId }) => !this.#busy.has(organizationId))
