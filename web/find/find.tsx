@@ -1,11 +1,12 @@
-import { useEffect, useState } from 'react'
+import { useLayoutEffect, useState } from 'react'
 import { Button } from '../kit/button.tsx'
 import { FindDialog } from './find-dialog.tsx'
 
 /** The button and the keys that open the search over everything: `/` and Ctrl-K. */
 export function Find({ organization }: { readonly organization: string | undefined }) {
   const [isOpen, setOpen] = useState(false)
-  useEffect(() => {
+  // A key that is pressed as soon as the page is there counts, too. An effect may run later.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (!isFindKey(event) || document.querySelector('dialog[open]') !== null) return
       event.preventDefault()
