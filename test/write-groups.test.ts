@@ -42,24 +42,28 @@ test('a write that waits for its organization’s group for ten seconds is 503',
   expect(await waiting.settled).toThrow(expect.objectContaining({ code: 'unavailable' }))
 })
 
-test('writes of one organization wait a moment for its lock, and those of several for none', async () => {
+/** The time for locks with which a group of these organizations begins, and its first statements. */
+async function beginningOf(...organizations: string[]) {
   const run = vi.fn(() => new Promise(() => {}))
   const { groups } = groupsThat(run)
-  const begun = async (...organizations: string[]) => {
-    for (const id of organizations) groups.add(writeOf(id))
-    await settled()
-    const [kind, begin] = run.mock.lastCall as unknown[] as Parameters<PostgresPool['run']>
-    const query = vi.fn(() => Promise.resolve({ rows: [] }))
-    await begin({ query, send: () => {}, readAhead: () => Promise.resolve([]) } as never)
-    return [kind.lockTimeout, ...query.mock.calls.flat()]
-  }
-  expect(await begun('org-1', 'org-1')).toEqual([
-    '20ms',
-    expect.objectContaining({ text: expect.stringMatching(/id = \$1 for update$/), values: ['org-1'] }),
-    // For the locks that follow.
-    "set local lock_timeout = '200ms'",
-  ])
-  expect(await begun('org-2', 'org-3', 'org-3')).toEqual([
+  for (const id of organizations) groups.add(writeOf(id))
+  await settled()
+  const [kind, begin] = run.mock.lastCall as unknown[] as Parameters<PostgresPool['run']>
+  const query = vi.fn(() => Promise.resolve({ rows: [] }))
+  await begin({ query, send: () => {}, readAhead: () => Promise.resolve([]) } as never)
+  return [kind.lockTimeout, ...query.mock.calls.flat()]
+}
+
+test('writes of one organization wait a moment for its lock, and those of several for none', async () => {
+  const lock = expect.objectContaining({
+    text: expect.stringMatching(/id = \$1 for update$/),
+    values: ['org-1'],
+  })
+  expect(await beginningOf('org-1')).toEqual(['20ms', lock])
+  // Their other locks may take longer.
+  const longer = "set local lock_timeout = '200ms'"
+  expect(await beginningOf('org-1', 'org-1')).toEqual(['20ms', lock, longer])
+  expect(await beginningOf('org-2', 'org-3', 'org-3')).toEqual([
     '200ms',
     expect.objectContaining({ text: expect.stringMatching(/skip locked$/), values: [['org-2', 'org-3']] }),
   ])

@@ -192,8 +192,9 @@ export class WriteGroups {
   ): Promise<Begun> {
     const lock = waits ? { ...LOCK_ORGANIZATION, values: ids } : { ...LOCK_FREE, values: [ids] }
     const locking = connection.query<{ id: string }>(lock)
-    // Its other locks may take longer.
-    if (waits) connection.send(connection.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`))
+    // Its other locks may take longer. If a single write has to run alone, little is lost.
+    if (waits && group.length > 1)
+      connection.send(connection.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`))
     // Both, so that no failure goes unhandled.
     const [{ rows }, ahead] = await Promise.all([locking, readAheadOf(connection, group, this.#replays)])
     return { locked: new Set(rows.map(({ id }) => id)), ahead }
