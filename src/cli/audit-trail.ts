@@ -35,15 +35,16 @@ export async function printAuditTrail(config: Config, flags: AuditFlags): Promis
         rows,
         // Counting reads all matching events.
         total: rows.length < flags.limit ? rows.length : await countMatchingEvents(tx, filter),
-        found: await untaken.find(tx),
+        found: flags.follow ? await untaken.find(tx) : undefined,
       }
     })
     const printEvents = eventPrinter(database, flags.json === true)
     await printEvents(rows)
     if (total > rows.length) note(`the newest ${rows.length} of ${total}; --limit shows more`)
-    untaken.take(found)
-    if (flags.follow) await followAuditEvents(database, filter, untaken, printEvents)
-    else if (rows.length === 0 && !flags.json) note('there are no such events')
+    if (found !== undefined) {
+      untaken.take(found)
+      await followAuditEvents(database, filter, untaken, printEvents)
+    } else if (rows.length === 0 && !flags.json) note('there are no such events')
   })
 }
 
