@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import pino from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../src/database/database.ts'
 import { PostgresDatabase } from '../src/database/postgres.ts'
 import type { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
+import { keptLog } from './support/kept-log.ts'
 import { NodesUnderLoad } from './support/nodes-under-load.ts'
 import { randomFaults } from './support/outages.ts'
 import { isLong } from './support/runs.ts'
@@ -49,7 +49,8 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous 
 
   test('takes over from a primary that goes on: no connection to it is used once one leads to the new primary', async () => {
     const pair = await startPair()
-    const server = await startServer('postgres', { databaseUrl: pair.url })
+    const { log, lines } = keptLog()
+    const server = await startServer('postgres', { databaseUrl: pair.url }, log)
     onTestFinished(() => server.stop())
     const { name, owner } = await createTestOrganization(server)
     const path = `/organizations/${name}/teams`
@@ -70,6 +71,10 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous 
     expect((await owner.client.post(path, body('teams', { name: 'made' }))).status).toBe(200)
     for (let n = 0; n < 3; n++) expect(await count()).toBe(2)
     expect(await failure).toBe(MOVED)
+    const moves = lines.filter(
+      ({ msg }) => msg === 'PostgreSQL was restarted, or its address leads to another server',
+    )
+    expect(moves).toHaveLength(1)
     const left = () =>
       pair.query("select from pg_stat_activity where application_name = 'purser' and state = 'idle'")
     await expect.poll(left).toEqual([])
@@ -137,9 +142,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous 
   test('that stays away is named, and no writes pile up in the server', async () => {
     const pair = await startPair()
     const { standby, url } = pair
-    const lines: { error?: { message: string } }[] = []
-    const serializers = { error: ({ message }: Error) => ({ message }) }
-    const log = pino({ level: 'warn', serializers }, { write: (line) => void lines.push(JSON.parse(line)) })
+    const { log, lines } = keptLog()
     const server = await startServer('postgres', { databaseUrl: url }, log)
     onTestFinished(() => server.stop())
     const { name, owner } = await createTestOrganization(server)

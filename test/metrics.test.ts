@@ -2,12 +2,12 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
-import pino from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { expositionOf } from '../src/metrics/exposition.ts'
 import { metricsOf } from '../src/metrics/server-metrics.ts'
 import { Client } from './support/client.ts'
 import { engines } from './support/engines.ts'
+import { keptLog } from './support/kept-log.ts'
 import { samplesOf, type Samples } from './support/metrics-page.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import { ADMIN_TOKEN, Purser, run, settingsFor, type Settings } from './support/purser.ts'
@@ -156,8 +156,7 @@ onEachEngine('metrics', { metricsListen: '127.0.0.1:0' }, (server, engine) => {
 })
 
 test('metrics and the log say that requests were answered 503 because of others', async () => {
-  const lines: object[] = []
-  const log = pino({ level: 'warn', base: {} }, { write: (line) => void lines.push(JSON.parse(line)) })
+  const { log, lines } = keptLog()
   const server = await startServer('sqlite', {}, log)
   onTestFinished(() => server.stop())
   const { deps } = server.app

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Response } from './support/client.ts'
 import { engines, moveDatabaseClock } from './support/engines.ts'
+import { keptLog } from './support/kept-log.ts'
 import { PgBouncer } from './support/pgbouncer.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
 import { Purser, run, SECRET_KEY, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
@@ -55,9 +55,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('a database of 
     expect(code).toBe(1)
   }
   const serve = async (databaseUrl: string) => {
-    const lines: { msg: string; error?: { message: string } }[] = []
-    const serializers = { error: ({ message }: Error) => ({ message }) }
-    const log = pino({ level: 'warn', serializers }, { write: (line) => void lines.push(JSON.parse(line)) })
+    const { log, lines } = keptLog()
     const server = await startServer(engine, { databaseUrl }, log)
     onTestFinished(() => server.stop())
     const organization = await createTestOrganization(server)

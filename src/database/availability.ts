@@ -70,6 +70,11 @@ export class Availability {
     this.#lines.warn(this.#log, { error }, message, `${message} ${codeOf(error) ?? ''}`)
   }
 
+  /** Logs what an operator may look for after an outage. */
+  note(message: string): void {
+    this.#lines.warn(this.#log, {}, message)
+  }
+
   /** For /readyz: throws 503 unless a probe has succeeded just now. Takes at most a second. */
   async check(): Promise<void> {
     if (performance.now() - this.#lookedAt > FRESH_MS) await this.#look()

@@ -62,7 +62,7 @@ export class PostgresDatabase implements Database {
   readonly #groups: WriteGroups
 
   constructor(url: string, { connections = MAX_CONNECTIONS }: DatabaseOptions = {}) {
-    this.#address = new PostgresAddress(url, (openedAt) => this.#pool.cutUnknown(openedAt))
+    this.#address = new PostgresAddress(url, (openedAt) => this.#onMove(openedAt))
     this.#probe = new PostgresProbe(this.#address, () => this.#pool.cutLost())
     this.#pipeline = new PostgresPipeline(this.#address)
     this.#replays = new Replays(this.#pipeline)
@@ -172,6 +172,11 @@ export class PostgresDatabase implements Database {
       else if (isBusy(error)) this.availability.warn(error, 'a transaction took too long and was undone')
       throw outcomeOf(error)
     }
+  }
+
+  #onMove(openedAt: number): void {
+    this.availability.note('PostgreSQL was restarted, or its address leads to another server')
+    this.#pool.cutUnknown(openedAt)
   }
 
   #suspect(error: unknown): void {
