@@ -2,9 +2,11 @@ import { DatabaseError } from 'pg'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { PostgresAddress } from '../src/database/postgres-address.ts'
 import type { Kind } from '../src/database/postgres-connection.ts'
+import { UnknownOutcomeError } from '../src/database/postgres-errors.ts'
 import { PostgresPool } from '../src/database/postgres-pool.ts'
 import { Replays } from '../src/database/postgres-replay.ts'
 import { SharedWrite } from '../src/database/shared-write.ts'
+import type { Ahead } from '../src/database/side-by-side.ts'
 import { MAX_WAIT_MS, Turns } from '../src/database/turns.ts'
 import { WriteGroups } from '../src/database/write-groups.ts'
 
@@ -17,15 +19,19 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
+type Work = (connection: never, begun: { locked: ReadonlySet<string>; ahead: Ahead }) => Promise<unknown>
+type Run = (kind: Kind, begin: unknown, work: Work) => Promise<unknown>
+
 /** Groups whose transactions do as told. They never reach a database. */
-function groupsThat(run: (kind: Kind) => Promise<unknown>) {
+function groupsThat(run: Run, refuseUseless = () => {}) {
   const failures: unknown[] = []
   const pool = new PostgresPool(new PostgresAddress('postgres://'), 1, () => {})
   vi.spyOn(pool, 'run').mockImplementation(run)
   const turns = new Turns(10)
-  const groups = new WriteGroups(turns, new Replays(undefined as never), pool, (error) =>
-    failures.push(error),
-  )
+  const groups = new WriteGroups(turns, new Replays(undefined as never), pool, {
+    refuseUseless,
+    onFailure: (error) => failures.push(error),
+  })
   return { groups, failures, turns }
 }
 
@@ -115,6 +121,54 @@ test('after a failure each write runs alone, and the reason is told', async () =
   for (const write of writes) groups.add(write)
   expect(await Promise.all(writes.map((write) => write.settled))).toEqual([undefined, undefined, undefined])
   expect(failures).toEqual([reason])
+})
+
+test('no transaction begins that would wait in vain', async () => {
+  const reason = new Error('a commit would wait for a standby')
+  const run = vi.fn(() => Promise.reject(new Error('not called')))
+  const { groups, failures } = groupsThat(run, () => {
+    throw reason
+  })
+  const write = writeOf('org-1')
+  groups.add(write)
+  expect(await write.settled).toBeUndefined()
+  expect(run).not.toHaveBeenCalled()
+  expect(failures).toEqual([reason])
+})
+
+test('a write whose organization is locked by another node does not wait for the commit of the others', async () => {
+  const lost = new UnknownOutcomeError('lost')
+  const commit = Promise.withResolvers<never>()
+  const { groups } = groupsThat(async (_kind, _begin, work) => {
+    await work({} as never, { locked: new Set(['org-1']), ahead: new Map() })
+    return commit.promise
+  })
+  const [one, other] = [writeOf('org-1'), writeOf('org-2')]
+  groups.add(one)
+  groups.add(other)
+  expect(await other.settled).toBeUndefined()
+  commit.reject(lost)
+  expect(await one.settled).toThrow(lost)
+  expect([one.hasRun, other.hasRun]).toEqual([true, false])
+})
+
+test('a write that arrives while a group waits for its turn waits there for ten seconds, too', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { groups, turns } = groupsThat(() => Promise.reject(new Error('not called')))
+  for (let number = 0; number < 6; number++)
+    await turns.take({ mode: 'write', organizationId: `other-${number}` })
+  const [early, late] = [writeOf('org-1'), writeOf('org-2')]
+  groups.add(early)
+  await settled()
+  await vi.advanceTimersByTimeAsync(MAX_WAIT_MS / 2)
+  groups.add(late)
+  await vi.advanceTimersByTimeAsync(MAX_WAIT_MS / 2)
+  expect(await early.settled).toThrow(expect.objectContaining({ code: 'unavailable' }))
+  await settled()
+  expect(await Promise.race([late.settled, settled()])).toBeUndefined()
+  expect(groups.waiting).toBe(1)
+  await vi.advanceTimersByTimeAsync(MAX_WAIT_MS / 2)
+  expect(await late.settled).toThrow(expect.objectContaining({ code: 'unavailable' }))
 })
 
 describe('after three callers were answered together', () => {

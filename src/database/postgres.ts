@@ -73,7 +73,10 @@ export class PostgresDatabase implements Database {
       outcomeOf: outcomeOfProbe,
     })
     this.#turns = new Turns(connections)
-    this.#groups = new WriteGroups(this.#turns, this.#replays, this.#pool, (error) => this.#noteShared(error))
+    this.#groups = new WriteGroups(this.#turns, this.#replays, this.#pool, {
+      refuseUseless: () => this.#probe.refuseUseless('write'),
+      onFailure: (error) => this.#noteShared(error),
+    })
   }
 
   get load(): Load {

@@ -15,6 +15,8 @@ export type Turn = Pick<TransactionOptions, 'organizationId' | 'account' | 'with
   mode: 'read' | 'write'
   /** A write that may be taken over, see `takeOver`. */
   shared?: SharedWrite
+  /** It is for requests that have a queue of their own. */
+  isOfMany?: boolean
 }
 /** `leave` ends the waiting, with the turn or because the write was taken over. */
 type Waiting = { turn: Turn; leave: (hasTurn: boolean) => void }
@@ -132,7 +134,8 @@ export class Turns {
   /** Returns false if the turn was taken over. */
   #wait(turn: Turn): Promise<boolean> {
     const isFull = this.#waiting.length >= MAX_WAITING || this.#waitManyLike(turn)
-    if (isFull) throw new Overload('database', 'too many requests wait for the database')
+    if (isFull && turn.isOfMany !== true)
+      throw new Overload('database', 'too many requests wait for the database')
     return new Promise((resolve, reject) => {
       const remove = () => {
         clearTimeout(timer)

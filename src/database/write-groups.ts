@@ -37,6 +37,13 @@ type Begun = {
   readonly ahead: Ahead
 }
 
+type Reactions = {
+  /** Throws if a transaction would wait in vain. */
+  readonly refuseUseless: () => void
+  /** Is told why the writes of a group run alone. */
+  readonly onFailure: (error: unknown) => void
+}
+
 /**
  * Runs writes that are one insert each side by side in one transaction, so that they wait for the database and for the disk
  * together. Those of one organization are in one group at a time.
@@ -45,6 +52,7 @@ export class WriteGroups {
   readonly #turns: Turns
   readonly #replays: Replays
   readonly #pool: PostgresPool
+  readonly #refuseUseless: () => void
   readonly #onFailure: (error: unknown) => void
   /** In order of arrival. */
   #waiting: SharedWrite[] = []
@@ -60,9 +68,9 @@ export class WriteGroups {
   #vainWaits = 0
   #groupsNotToWaitForLock = 0
 
-  /** @param onFailure is told why the writes of a group run alone */
-  constructor(turns: Turns, replays: Replays, pool: PostgresPool, onFailure: (error: unknown) => void) {
-    this.#onFailure = onFailure
+  constructor(turns: Turns, replays: Replays, pool: PostgresPool, reactions: Reactions) {
+    this.#refuseUseless = reactions.refuseUseless
+    this.#onFailure = reactions.onFailure
     this.#turns = turns
     this.#replays = replays
     this.#pool = pool
@@ -109,6 +117,7 @@ export class WriteGroups {
 
   /** Lets the next group wait a moment for callers that were just answered. */
   #gather(callers: number): void {
+    if (callers === 0) return
     if (this.#groupsNotToWait > 0) {
       this.#groupsNotToWait -= 1
       return
@@ -137,34 +146,45 @@ export class WriteGroups {
   }
 
   async #runGroup(): Promise<void> {
-    const end = await this.#turns.take({ mode: 'write' }).catch(() => undefined)
+    const end = await this.#turns.take({ mode: 'write', isOfMany: true }).catch(() => undefined)
+    // Those that have waited as long were given up, and later ones go on to wait.
+    if (end === undefined) return
     const group = this.#take()
     try {
-      if (end !== undefined && group.length > 0) await this.#run(group)
+      this.#refuseUseless()
+      if (group.size > 0) await this.#run(group)
     } catch (error) {
       this.#onFailure(error)
       settleFailed(group, error)
     }
-    // Those that are not settled yet run alone.
-    for (const write of group) {
+    this.#letGo(group)
+    end()
+  }
+
+  /** Those that are not settled yet run alone. */
+  #letGo(writes: Iterable<SharedWrite>): void {
+    for (const write of writes) {
       write.settle(undefined)
       this.#busy.delete(write.organizationId)
     }
-    end?.()
   }
 
-  async #run(group: readonly SharedWrite[]): Promise<void> {
-    const ids = [...new Set(group.map(({ organizationId }) => organizationId))]
+  async #run(group: Set<SharedWrite>): Promise<void> {
+    const ids = [...new Set(Array.from(group, ({ organizationId }) => organizationId))]
     const isOfOne = ids.length === 1
     const waits = isOfOne && this.#groupsNotToWaitForLock === 0
     if (isOfOne && !waits) this.#groupsNotToWaitForLock -= 1
     try {
       const outcomes = await this.#pool.run(
         { mode: 'write', lockTimeout: waits ? LOCK_TIMEOUT_OF_ONE : LOCK_TIMEOUT },
-        (connection) => this.#begin(connection, group, ids, waits),
+        (connection) => this.#begin(connection, [...group], ids, waits),
         (connection, { locked, ahead }) => {
-          const running = group.filter(({ organizationId }) => locked.has(organizationId))
-          return runBeside(connection, running, ahead, true)
+          // They need not wait for a commit that is not theirs.
+          const leftOut = [...group].filter(({ organizationId }) => !locked.has(organizationId))
+          for (const write of leftOut) group.delete(write)
+          this.#letGo(leftOut)
+          this.#start()
+          return runBeside(connection, [...group], ahead, true)
         },
       )
       if (waits) this.#vainWaits = 0
@@ -201,7 +221,7 @@ export class WriteGroups {
   }
 
   /** Each organization gives its first write, then its second, so that none fills the group. */
-  #take(): readonly SharedWrite[] {
+  #take(): Set<SharedWrite> {
     // Their lock is that of another write of this node, which may take them along.
     const isLocked = ({ organizationId }: SharedWrite) => this.#turns.isWriting(organizationId)
     for (const write of this.#waiting.filter(isLocked)) write.settle(undefined)
@@ -223,6 +243,6 @@ export class WriteGroups {
       this.#busy.add(write.organizationId)
     }
     this.#waiting = this.#waiting.filter(({ isTaken }) => !isTaken)
-    return taken
+    return new Set(taken)
   }
 }
