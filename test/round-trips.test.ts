@@ -101,6 +101,6 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('round trips to
       const state = stateText('{}', number + 2)
       return postState(client, workspaceId, state, { state: base64(state) })
     }
-    expect(await fewest(push)).toBeLessThanOrEqual(12)
+    expect(await fewest(push)).toBeLessThanOrEqual(9)
   })
 })

@@ -1,21 +1,30 @@
 import { AppError } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { setCurrentStateVersion } from '../state-versions/current-state-version-store.ts'
+import {
+  deleteOldStateVersions,
+  setCurrentStateVersion,
+  type RemovedVersions,
+} from '../state-versions/current-state-version-store.ts'
 import { deleteOutputBlocks, insertOutputBlocks } from '../outputs/output-block-store.ts'
 import type { PassResult } from '../state-content/seal-pass.ts'
 import { countChunks, type UploadAddress } from '../state-content/state-chunk-store.ts'
-import { updateStateVersion, type StateVersionRow } from '../state-versions/state-version-store.ts'
+import {
+  updateFinalized,
+  updateStateVersion,
+  type StateVersionRow,
+} from '../state-versions/state-version-store.ts'
 
 /** The facts about a version that finalizing needs. */
 type Finalizing = Pick<StateVersionRow, 'id' | 'workspace_id' | 'is_intermediate' | 'given_outputs_count'>
 
+type Outcome = { readonly finalized: StateVersionRow; readonly removed: RemovedVersions }
+
 /**
  * Makes an uploaded state the current one of its workspace, or a snapshot that may become current, in one transaction.
- * Small outputs become readable at once; large ones are left to the background job.
+ * Small outputs become readable at once; large ones are left to the background job. Deletes versions that are too old.
  *
  * @param uploadId the upload whose chunks hold the content
- * @returns the finalized version
  */
 export async function finalizeStateVersion(
   { tx, deps }: { readonly tx: Transaction; readonly deps: Deps },
@@ -23,15 +32,16 @@ export async function finalizeStateVersion(
   uploadId: string,
   result: PassResult,
   at: string,
-): Promise<StateVersionRow> {
+): Promise<Outcome> {
+  const { id, workspace_id: workspaceId } = stateVersion
   const { header, outputs } = result
   const isEncrypted = header?.encrypted === true
   // Outputs of an encrypted state came with the request and are already stored.
-  if (!isEncrypted && stateVersion.given_outputs_count !== null) await deleteOutputBlocks(tx, stateVersion.id)
+  if (!isEncrypted && stateVersion.given_outputs_count !== null) await deleteOutputBlocks(tx, id)
   const blocks = isEncrypted ? [] : (outputs?.blocks ?? null)
-  if (blocks !== null) await insertOutputBlocks(tx, stateVersion.id, blocks)
-  const finalized = await updateStateVersion(tx, stateVersion.id, {
-    status: 'finalized',
+  if (blocks !== null) await insertOutputBlocks(tx, id, blocks)
+  const finalizing = updateFinalized(tx, {
+    id,
     upload_id: uploadId,
     size: result.size,
     state_format: header?.version ?? null,
@@ -42,12 +52,15 @@ export async function finalizeStateVersion(
     resources_processed: blocks === null ? 0 : 1,
     finalized_at: at,
   })
-  if (stateVersion.is_intermediate === 0) {
-    await setCurrentStateVersion(tx, stateVersion.workspace_id, stateVersion.id, at)
-  }
-  await requireAllChunks(tx, { stateVersionId: stateVersion.id, kind: 'state', uploadId }, result)
+  // Sent together, and run in this order: on PostgreSQL the organization is locked for each round trip.
+  const [finalized, , , removed] = await Promise.all([
+    finalizing,
+    stateVersion.is_intermediate === 0 ? setCurrentStateVersion(tx, workspaceId, id, at) : undefined,
+    requireAllChunks(tx, { stateVersionId: id, kind: 'state', uploadId }, result),
+    deleteOldStateVersions(tx, workspaceId, deps.config.stateVersionsKept),
+  ])
   if (blocks === null) tx.afterCommit(() => deps.states.wake())
-  return finalized
+  return { finalized, removed }
 }
 
 /** Makes an upload the JSON form (`tofu show -json`) of a state version. */

@@ -2,7 +2,6 @@ import { done } from '../http/outcome.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { workspacePlace } from '../workspaces/workspace-place.ts'
-import { deleteOldStateVersions } from '../state-versions/current-state-version-store.ts'
 import { addJsonState, finalizeStateVersion } from './finalize.ts'
 import { parseRollback, rollbackBody } from './state-rollback.ts'
 import { checkStillWanted, prepareRollback } from './state-rollback-write.ts'
@@ -22,15 +21,14 @@ export const stateRollbackRoutes: readonly Route[] = [
     body: parseRollback,
     prepare: prepareRollback,
     act: async (context) => {
-      const { tx, deps, resource, prepared, now } = context
+      const { tx, resource, prepared, now } = context
       const { workspace } = resource
       const { sourceId, id, uploadId, state, json, serial } = prepared
       await checkStillWanted(context)
       await discardPendingStateVersions(tx, workspace.id)
       const row = await updateStateVersion(tx, id, { md5: state.md5 })
       if (json !== undefined) await addJsonState(tx, id, uploadId, json)
-      const finalized = await finalizeStateVersion(context, row, uploadId, state, now)
-      const removed = await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
+      const { finalized, removed } = await finalizeStateVersion(context, row, uploadId, state, now)
       const details = { serial, size: state.size, 'workspace-id': workspace.id, to: sourceId, ...removed }
       return done(finalized, { action: 'state-version.rollback', details })
     },

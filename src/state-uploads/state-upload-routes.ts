@@ -12,7 +12,7 @@ import type { RunnerDeps } from '../http/deps.ts'
 import type { RawRoute } from '../http/raw-route.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
 import { findWorkspace } from '../workspaces/workspace-store.ts'
-import { deleteOldStateVersions } from '../state-versions/current-state-version-store.ts'
+import type { RemovedVersions } from '../state-versions/current-state-version-store.ts'
 import { addJsonState, finalizeStateVersion } from './finalize.ts'
 import type { ContentKind, UploadAddress } from '../state-content/state-chunk-store.ts'
 import { unwrapDataKey } from '../state-versions/state-crypto.ts'
@@ -136,12 +136,9 @@ async function finish(
     tx.afterCommit(() => deps.states.forget(address))
     return
   }
-  let removed = {}
+  let removed: RemovedVersions = {}
   if (kind === 'json-state') await addJsonState(tx, row.id, uploadId, result)
-  else {
-    await finalizeStateVersion({ tx, deps }, row, uploadId, result, at)
-    removed = await deleteOldStateVersions(tx, row.workspace_id, deps.config.stateVersionsKept)
-  }
+  else ({ removed } = await finalizeStateVersion({ tx, deps }, row, uploadId, result, at))
   const event: AuditEvent = {
     action: kind === 'state' ? 'state-version.finalize' : 'state-version.add-json-state',
     organizationId: row.organization_id,

@@ -8,6 +8,7 @@ import { workspacePlace } from '../workspaces/workspace-place.ts'
 import {
   deleteOldStateVersions,
   findNewestStateVersion,
+  type RemovedVersions,
 } from '../state-versions/current-state-version-store.ts'
 import { addJsonState, finalizeStateVersion } from './finalize.ts'
 import { insertChunks } from '../state-content/state-chunk-store.ts'
@@ -73,8 +74,11 @@ export const stateVersionCreateRoutes: readonly Route[] = [
         await insertChunks(tx, { stateVersionId: id, kind: 'json-state', uploadId }, jsonState.chunks)
         await addJsonState(tx, id, uploadId, jsonState.result)
       }
-      let finalized: StateVersionRow | undefined
-      if (state !== undefined) {
+      let row: StateVersionRow | undefined
+      let removed: RemovedVersions
+      if (state === undefined) {
+        removed = await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
+      } else {
         await insertChunks(tx, { stateVersionId: id, kind: 'state', uploadId }, state.chunks)
         const facts = {
           id,
@@ -82,15 +86,16 @@ export const stateVersionCreateRoutes: readonly Route[] = [
           is_intermediate: same?.is_intermediate ?? (given.isIntermediate ? 1 : 0),
           given_outputs_count: givenOutputsCount,
         } as const
-        finalized = await finalizeStateVersion(context, facts, uploadId, state.result, now)
+        const outcome = await finalizeStateVersion(context, facts, uploadId, state.result, now)
+        row = outcome.finalized
+        removed = outcome.removed
         const details = { serial: given.serial, size: state.result.size, 'workspace-id': workspace.id }
         events.push({ ...about, action: 'state-version.finalize', details })
       }
-      const removed = await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
       const last = existing(events.pop())
       events.push({ ...last, details: { ...last.details, ...removed } })
       const [first, ...others] = events
-      return doneAll(finalized ?? existing(await findStateVersion(tx, id)), [existing(first), ...others])
+      return doneAll(row ?? existing(await findStateVersion(tx, id)), [existing(first), ...others])
     },
     document: stateVersionDocument,
   }),

@@ -1,3 +1,4 @@
+import { accountOf } from '../access/actor.ts'
 import { invalid } from '../core/errors.ts'
 import { randomBase58 } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
@@ -37,7 +38,9 @@ export async function prepareStateVersion(bytes: Buffer, caller: Caller): Promis
   const { resource, deps } = caller
   const given = await readNewStateVersion(bytes)
   // A pending version that this request completes already has an id and a key.
-  const same = await deps.database.read((tx) => findBySerial(tx, resource.workspace.id, given.serial))
+  const account = accountOf(caller.actor)
+  const bySerial = (tx: Transaction) => findBySerial(tx, resource.workspace.id, given.serial)
+  const same = await deps.database.read(bySerial, { account })
   const isCompletion = same !== undefined && same.status === 'pending' && same.md5 === given.md5
   const stateVersionId = isCompletion ? same.id : deps.newId('stateVersion')
   const { secretKey } = deps.config

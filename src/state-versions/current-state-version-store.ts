@@ -72,20 +72,22 @@ const anyOld = prepared<{ workspaceId: string; kept: number }>()((db, param) =>
     .limit(1),
 )
 
+/** What the audit event of a write says of the versions that it has deleted. */
+export type RemovedVersions = { 'removed-state-versions'?: string[] }
+
 const MAX_DELETED_AT_ONCE = 20
 const countedStatuses = statuses.filter((status) => status !== 'pending')
 
 /**
  * Deletes versions beyond the newest `kept`, at most 20 a status and call, and never the current one. Each status is
  * counted separately, so discarded versions and versions with deleted content do not push out finalized ones. Deleting
- * the row deletes its key too: the remaining content becomes unreadable at once and is swept later. Returns what the audit
- * event of the write says of them.
+ * the row deletes its key too: the remaining content becomes unreadable at once and is swept later.
  */
 export async function deleteOldStateVersions(
   tx: Transaction,
   workspaceId: string,
   kept: number,
-): Promise<{ 'removed-state-versions'?: string[] }> {
+): Promise<RemovedVersions> {
   const removed: string[] = []
   if ((await tx.first(anyOld, { workspaceId, kept })) === undefined) return {}
   const oldOnes = countedStatuses.map((status) =>

@@ -1,4 +1,5 @@
 import { sql, type Selectable } from 'kysely'
+import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
 import { rowBy, updateRow } from '../database/rows.ts'
 import { pageOf } from '../database/pages.ts'
@@ -43,19 +44,22 @@ export function lockStateVersion(tx: Transaction, id: string): Promise<StateVers
 /** The state version whose output ids begin with this key. */
 export const findStateVersionByOutputKey = rowBy('state_versions', 'output_key')
 
+const bySerial = prepared<{ workspaceId: string; serial: number }>()((db, param) =>
+  db
+    .selectFrom('state_versions')
+    .where('workspace_id', '=', param('workspaceId'))
+    .where('serial', '=', param('serial'))
+    .where('status', '!=', sql.lit<'discarded'>('discarded'))
+    .selectAll(),
+)
+
 /** The version with this serial that is not discarded; there is at most one. */
 export function findBySerial(
   tx: Transaction,
   workspaceId: string,
   serial: number,
 ): Promise<StateVersionRow | undefined> {
-  return tx.db
-    .selectFrom('state_versions')
-    .where('workspace_id', '=', workspaceId)
-    .where('serial', '=', serial)
-    .where('status', '!=', 'discarded')
-    .selectAll()
-    .executeTakeFirst()
+  return tx.first(bySerial, { workspaceId, serial })
 }
 
 type NewStateVersion = Pick<
@@ -109,6 +113,44 @@ export async function insertStateVersion(tx: Transaction, row: NewStateVersion):
 }
 
 export const updateStateVersion = updateRow('state_versions')
+
+type Finalized = Pick<
+  StateVersionRow,
+  | 'id'
+  | 'upload_id'
+  | 'size'
+  | 'state_format'
+  | 'terraform_version'
+  | 'outputs_count'
+  | 'resources_count'
+  | 'managed_resources_count'
+  | 'resources_processed'
+  | 'finalized_at'
+>
+
+const finalization = prepared<Finalized>()((db, param) =>
+  db
+    .updateTable('state_versions')
+    .set({
+      status: 'finalized',
+      upload_id: param('upload_id'),
+      size: param('size'),
+      state_format: param('state_format'),
+      terraform_version: param('terraform_version'),
+      outputs_count: param('outputs_count'),
+      resources_count: param('resources_count'),
+      managed_resources_count: param('managed_resources_count'),
+      resources_processed: param('resources_processed'),
+      finalized_at: param('finalized_at'),
+    })
+    .where('id', '=', param('id'))
+    .returningAll(),
+)
+
+/** Sets what is known of a version once its content is complete. The version must exist. */
+export async function updateFinalized(tx: Transaction, row: Finalized): Promise<StateVersionRow> {
+  return existing(await tx.first(finalization, row))
+}
 
 /** A page of a workspace's versions, newest first. */
 export async function listStateVersions(
