@@ -161,13 +161,13 @@ const lines: Line[] = [
     organizations: ORGANIZATIONS,
     ofSqlite: [0.8, 1],
   },
-  { id: 'push-state', what: 'pushes of a small state', kind: pushes, organizations: 1, ofSqlite: [0.5, 0.8] },
+  { id: 'push-state', what: 'pushes of a small state', kind: pushes, organizations: 1, ofSqlite: [0.3, 0.8] },
   {
     id: 'push-state-8',
     what: `pushes of a small state ${eight}`,
     kind: pushes,
     organizations: ORGANIZATIONS,
-    ofSqlite: [0.8, 1],
+    ofSqlite: [0.4, 1],
   },
 ]
 
