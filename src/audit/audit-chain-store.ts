@@ -1,8 +1,8 @@
-import type { ExpressionBuilder, Selectable } from 'kysely'
+import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { forUpdate, nextNumber, numbersIn } from '../database/portable.ts'
-import { prepared } from '../database/prepared.ts'
-import { insertionOf } from '../database/rows.ts'
+import { prepared, type Lists } from '../database/prepared.ts'
+import { insertionOf, rowsOfLists } from '../database/rows.ts'
 import { inSlices } from '../database/slices.ts'
 import type { AuditChainTable, AuditEventTable } from '../database/audit-tables.ts'
 import type { Tables } from '../database/tables.ts'
@@ -36,18 +36,42 @@ export type AuditHead = { readonly organizationId: string } & Pick<
     readonly numbers: readonly number[]
   }
 
-const headQuery = prepared<{ organizationId: string; places: string }>()((db, param, engine) => {
+/** Of the chain of an organization. `places` is a list of numbers as JSON, one for each event. */
+type Asked = { id: string; places: string }
+
+/** Locks the chains in the order of their ids, as those who lock one after the other do. */
+const headQueries = prepared<Lists<Asked>>()((db, param) => {
+  const asked = sql<Asked>`(select * from ${rowsOfLists({ id: 'text', places: 'text' }, param)})`
+  return db
+    .selectFrom(
+      db
+        .selectFrom('audit_chains')
+        .innerJoin(asked.as('asked'), 'asked.id', 'organization_id')
+        .select(['asked.id', 'asked.places', 'position', 'at', 'link', 'oldest_at'])
+        .orderBy('organization_id')
+        .forUpdate('audit_chains')
+        .as('chain'),
+    )
+    .innerJoin(
+      sql<{ value: string }>`json_array_elements_text(${sql.ref('chain.places')}::json)`.as('place'),
+      (join) => join.onTrue(),
+    )
+    .select(['chain.id', 'position', 'at', 'link', 'oldest_at'])
+    .select(nextNumber('postgres', 'audit_events', 'place.value').as('number'))
+})
+
+const headQuery = prepared<Asked>()((db, param, engine) => {
   const chain = db
     .selectFrom('audit_chains')
-    .where('organization_id', '=', param('organizationId'))
+    .where('organization_id', '=', param('id'))
     .select(['position', 'at', 'link', 'oldest_at'])
   // PostgreSQL draws the numbers only after it has the lock, so numbers grow in the order of the chain.
   return db
     .selectFrom(chain.$call(forUpdate({ engine, mode: 'write' })).as('chain'))
     .innerJoin(numbersIn(engine, param('places')).as('place'), (join) => join.onTrue())
-    .selectAll('chain')
+    .select(['position', 'at', 'link', 'oldest_at'])
     .select(nextNumber(engine, 'audit_events', 'place.value').as('number'))
-})
+}, headQueries)
 
 /**
  * The end of a chain, for `count` new events. It stays locked until the transaction ends, because the events of a chain need
@@ -59,9 +83,11 @@ export async function lockAuditHead(
   { count, before }: { count: number; before: number },
 ): Promise<AuditHead | undefined> {
   const places = JSON.stringify(Array.from({ length: count }, (_, place) => before + place))
-  const rows = await tx.all(headQuery, { organizationId, places })
+  const rows = await tx.all(headQuery, { id: organizationId, places })
   const [head] = rows
-  return head && { ...head, organizationId, numbers: rows.map(({ number }) => number) }
+  if (head === undefined) return undefined
+  const { position, at, link, oldest_at } = head
+  return { organizationId, position, at, link, oldest_at, numbers: rows.map(({ number }) => number) }
 }
 
 const insertion = insertionOf('audit_events', {
@@ -81,12 +107,31 @@ const insertion = insertionOf('audit_events', {
   mac: 'bytea',
 })
 
-const headUpdate = prepared<{ organizationId: string; position: number; at: string; link: Uint8Array }>()(
+type End = Pick<AuditHead, 'organizationId' | 'position' | 'at' | 'link'>
+
+const headUpdates = prepared<Lists<End>>()((db, param) =>
+  db
+    .updateTable('audit_chains')
+    .from(
+      sql<End>`(select * from ${rowsOfLists({ organizationId: 'text', position: 'bigint', at: 'text', link: 'bytea' }, param)})`.as(
+        'end',
+      ),
+    )
+    .set((row) => ({
+      position: row.ref('end.position'),
+      at: row.ref('end.at'),
+      link: row.ref('end.link'),
+    }))
+    .whereRef('organization_id', '=', 'end.organizationId'),
+)
+
+const headUpdate = prepared<End>()(
   (db, param) =>
     db
       .updateTable('audit_chains')
       .set({ position: param('position'), at: param('at'), link: param('link') })
       .where('organization_id', '=', param('organizationId')),
+  headUpdates,
 )
 
 const ROWS_A_STATEMENT = 100
@@ -103,11 +148,8 @@ export async function insertAuditEventRows(tx: Transaction, rows: readonly Audit
 }
 
 /** Stores the newest event as the end of its chain. */
-export async function moveAuditHead(
-  tx: Transaction,
-  head: { organizationId: string; position: number; at: string; link: Uint8Array },
-): Promise<void> {
-  await tx.send(headUpdate, head)
+export async function moveAuditHead(tx: Transaction, end: End): Promise<void> {
+  await tx.send(headUpdate, end)
 }
 
 /** Returns false if another transaction inserted it first. */

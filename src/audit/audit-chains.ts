@@ -9,6 +9,7 @@ import {
   SITE,
   updateAuditChain,
   type AuditHead,
+  type AuditRow,
 } from './audit-chain-store.ts'
 import {
   firstLink,
@@ -48,17 +49,29 @@ export async function chainAuditEvents(
     return head
   })
   const heads = await Promise.all(locking)
+  const extended: Extended[] = []
   for (const [place, [id, added]] of chains.entries()) {
-    await extendChain(tx, key, heads[place] ?? (await beginAuditChain(tx, key, id, added.length)), added)
+    const head = heads[place] ?? (await beginAuditChain(tx, key, id, added.length))
+    extended.push(extendedBy(key, head, added))
+  }
+  await insertAuditEventRows(
+    tx,
+    extended.flatMap(({ rows }) => rows),
+  )
+  for (const { head } of extended) await moveAuditHead(tx, head)
+  for (const { rows, head, isFirst } of extended) {
+    if (isFirst) await updateAuditChain(tx, head.organizationId, { oldest_at: rows[0]?.at ?? null })
   }
 }
 
-async function extendChain(
-  tx: Transaction,
-  key: AuditKey,
-  head: AuditHead,
-  events: readonly UnchainedEvent[],
-): Promise<void> {
+type Extended = {
+  readonly rows: AuditRow[]
+  readonly head: Pick<AuditHead, 'organizationId' | 'position' | 'at' | 'link'>
+  readonly isFirst: boolean
+}
+
+/** The rows of the events, and the end of the chain behind them. */
+function extendedBy(key: AuditKey, head: AuditHead, events: readonly UnchainedEvent[]): Extended {
   const { organizationId, numbers } = head
   let { position, at, link } = head
   const rows = events.map((event, index) => {
@@ -68,9 +81,7 @@ async function extendChain(
     link = linkOf(key, link, row)
     return { ...row, mac: macOf(link) }
   })
-  await insertAuditEventRows(tx, rows)
-  await moveAuditHead(tx, { organizationId, position, at, link })
-  if (head.oldest_at === null) await updateAuditChain(tx, organizationId, { oldest_at: rows[0]?.at ?? null })
+  return { rows, head: { organizationId, position, at, link }, isFirst: head.oldest_at === null }
 }
 
 /** Keeps the times of a chain in order, so a client that polls with `since` misses nothing. */
