@@ -72,7 +72,7 @@ export class Availability {
 
   /** Logs what an operator may look for after an outage. */
   note(message: string): void {
-    this.#lines.warn(this.#log, {}, message)
+    this.#log?.warn(message)
   }
 
   /** For /readyz: throws 503 unless a probe has succeeded just now. Takes at most a second. */
