@@ -3,6 +3,7 @@ import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import {
   deleteOldStateVersions,
+  hasOldStateVersions,
   setCurrentStateVersion,
   type RemovedVersions,
 } from '../state-versions/current-state-version-store.ts'
@@ -52,13 +53,15 @@ export async function finalizeStateVersion(
     resources_processed: blocks === null ? 0 : 1,
     finalized_at: at,
   })
-  // Sent together, and run in this order: on PostgreSQL the organization is locked for each round trip.
-  const [finalized, , , removed] = await Promise.all([
+  const kept = deps.config.stateVersionsKept
+  // Sent together: on PostgreSQL the organization is locked for each round trip.
+  const [finalized, hasOld] = await Promise.all([
     finalizing,
-    stateVersion.is_intermediate === 0 ? setCurrentStateVersion(tx, workspaceId, id, at) : undefined,
+    hasOldStateVersions(tx, workspaceId, kept),
     requireAllChunks(tx, { stateVersionId: id, kind: 'state', uploadId }, result),
-    deleteOldStateVersions(tx, workspaceId, deps.config.stateVersionsKept),
+    stateVersion.is_intermediate === 0 ? setCurrentStateVersion(tx, workspaceId, id, at) : undefined,
   ])
+  const removed = hasOld ? await deleteOldStateVersions(tx, workspaceId, kept) : {}
   if (blocks === null) tx.afterCommit(() => deps.states.wake())
   return { finalized, removed }
 }

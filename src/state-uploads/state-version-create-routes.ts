@@ -8,6 +8,7 @@ import { workspacePlace } from '../workspaces/workspace-place.ts'
 import {
   deleteOldStateVersions,
   findNewestStateVersion,
+  hasOldStateVersions,
   type RemovedVersions,
 } from '../state-versions/current-state-version-store.ts'
 import { addJsonState, finalizeStateVersion } from './finalize.ts'
@@ -75,9 +76,11 @@ export const stateVersionCreateRoutes: readonly Route[] = [
         await addJsonState(tx, id, uploadId, jsonState.result)
       }
       let row: StateVersionRow | undefined
-      let removed: RemovedVersions
+      let removed: RemovedVersions = {}
+      const kept = deps.config.stateVersionsKept
       if (state === undefined) {
-        removed = await deleteOldStateVersions(tx, workspace.id, deps.config.stateVersionsKept)
+        if (await hasOldStateVersions(tx, workspace.id, kept))
+          removed = await deleteOldStateVersions(tx, workspace.id, kept)
       } else {
         await insertChunks(tx, { stateVersionId: id, kind: 'state', uploadId }, state.chunks)
         const facts = {

@@ -72,6 +72,15 @@ const anyOld = prepared<{ workspaceId: string; kept: number }>()((db, param) =>
     .limit(1),
 )
 
+/** Whether a workspace may have versions beyond the newest `kept`. */
+export async function hasOldStateVersions(
+  tx: Transaction,
+  workspaceId: string,
+  kept: number,
+): Promise<boolean> {
+  return (await tx.first(anyOld, { workspaceId, kept })) !== undefined
+}
+
 /** What the audit event of a write says of the versions that it has deleted. */
 export type RemovedVersions = { 'removed-state-versions'?: string[] }
 
@@ -89,7 +98,6 @@ export async function deleteOldStateVersions(
   kept: number,
 ): Promise<RemovedVersions> {
   const removed: string[] = []
-  if ((await tx.first(anyOld, { workspaceId, kept })) === undefined) return {}
   const oldOnes = countedStatuses.map((status) =>
     tx.db
       .selectFrom('state_versions')
