@@ -22,6 +22,7 @@ const MOST_PUSHES_A_ROUND = 5_000
 const OUTPUTS = 3
 
 let round = 0
+let seeds = 0
 
 type Writes = { perSecond: number; p99: number; cpu: number }
 type Bounds = readonly [atLeast: number, aim: number]
@@ -87,9 +88,10 @@ async function write(bench: Bench, purser: Purser, requests: string[], status: s
 
 export async function organizationsFor(engine: Bench['engine'], folder: string, count: number) {
   const made: Organization[] = []
+  seeds += 1
   await withDatabase(engine, folder, async (database) => {
     for (let number = 0; number < count; number += 1) {
-      const name = `creates-${process.pid}-${round}-${count}-${number}`
+      const name = `writes-${process.pid}-${seeds}-${number}`
       made.push(await createSeeded(database, { name, teams: TEAMS / count, membersOfTeam: 3, users: 20 }))
     }
   })
