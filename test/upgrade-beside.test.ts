@@ -90,6 +90,27 @@ async function untilBusy(workers: readonly Worker[]): Promise<void> {
   await Promise.race([ready, Promise.all(workers.map(({ ended }) => ended)).then(() => ready)])
 }
 
+/** What an owner takes away on one of two nodes, the other one refuses at once, although it has read the same before. */
+async function expectRevocations(addresses: readonly [string, string], owner: string, carl: string) {
+  const own = new Client(addresses[0], owner)
+  const { id } = (await own.get('/organizations/demo/workspaces/database')).json.data
+  const teams = await own.get('/organizations/demo/teams?filter[names]=security')
+  const members = `/teams/${teams.json.data[0].id}/relationships/users`
+  for (const [there, here] of [addresses, addresses.toReversed()] as const) {
+    const read = () => new Client(there, carl).get(`/workspaces/${id}/current-state-version`)
+    const change = async (method: 'POST' | 'DELETE') => {
+      const users = { data: [{ type: 'users', id: 'carl' }] }
+      const { status, text } = await new Client(here, owner).request(method, members, users)
+      expect(status, text).toBe(204)
+    }
+    for (let number = 0; number < 4; number++) expect((await read()).status).toBe(200)
+    await change('DELETE')
+    expect((await read()).status).toBe(404)
+    await change('POST')
+    expect((await read()).status).toBe(200)
+  }
+}
+
 test('a release that starts later on SQLite is followed by the one before', async () => {
   const settings = await settingsFor('sqlite')
   await seeded(settings)
@@ -140,7 +161,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two releases o
       const main = pair.older()
       const settings = await settingsFor(engine)
       const newer = { ...settings, ...pair.newerSettings }
-      const { anna } = (await seeded(settings, main)) as { anna: string }
+      const { anna, carl } = (await seeded(settings, main)) as { anna: string; carl: string }
       const old = new Purser(['serve'], settings, { main })
       const oldAddress = await old.address()
       const listedBy = async (client: Client, query = '') =>
@@ -159,6 +180,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two releases o
       const onNewOnes = [0, 1].map((number) => startWorker(newAddress, anna, `new-${number}`, onNew.signal))
       const seen = [...onOldOnes, ...onNewOnes]
       await untilBusy(seen)
+      await expectRevocations([oldAddress, newAddress], anna, carl)
       onNew.abort()
       await Promise.all(onNewOnes.map(({ ended }) => ended))
       expect(await next.stop()).toBe(0)
