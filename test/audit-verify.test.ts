@@ -204,6 +204,25 @@ onEachEngine('the chain of audit events', (server) => {
     expect((await verdictAfter(server, removeAll)).problem?.detail).toContain('whole site is missing')
   })
 
+  test('begins anew if it is gone, also beside another one', async () => {
+    const { database, auditKey } = server.app.deps
+    const [row] = await rowsOf(server, organization)
+    const { number: _number, position: _position, mac: _mac, ...event } = row as Row
+    const undone = new Error('undone')
+    const adding = database.write(async (tx) => {
+      await tx.db.deleteFrom('audit_events').where('organization_id', '=', organization.id).execute()
+      await tx.db.deleteFrom('audit_chains').where('organization_id', '=', organization.id).execute()
+      await chainAuditEvents(tx, auditKey, [{ ...event, organization_id: null }, event])
+      const added = tx.db.selectFrom('audit_events').select('organization_id').orderBy('number', 'desc')
+      expect(await added.limit(2).execute()).toEqual([
+        { organization_id: organization.id },
+        { organization_id: null },
+      ])
+      throw undone
+    })
+    await expect(adding).rejects.toBe(undone)
+  })
+
   test('is shown to be another when it was written with another key', async () => {
     const { database } = server.app.deps
     const verdict = await database.read((tx) => verifyAuditTrail(tx, new AuditKey(randomBytes(32))))

@@ -50,8 +50,10 @@ export async function chainAuditEvents(
   })
   const heads = await Promise.all(locking)
   const extended: Extended[] = []
+  before = 0
   for (const [place, [id, added]] of chains.entries()) {
-    const head = heads[place] ?? (await beginAuditChain(tx, key, id, added.length))
+    const head = heads[place] ?? (await beginAuditChain(tx, key, id, { count: added.length, before }))
+    before += added.length
     extended.push(extendedBy(key, head, added))
   }
   await insertAuditEventRows(
@@ -94,7 +96,7 @@ async function beginAuditChain(
   tx: Transaction,
   key: AuditKey,
   organizationId: string,
-  count: number,
+  added: { readonly count: number; readonly before: number },
 ): Promise<AuditHead> {
   await insertEmptyChain(tx, key, SITE)
   if (organizationId !== SITE) {
@@ -102,7 +104,7 @@ async function beginAuditChain(
     await lockAuditChain(tx, SITE)
     if (await insertEmptyChain(tx, key, organizationId)) await countAuditChains(tx, key, 1)
   }
-  return existing(await lockAuditHead(tx, organizationId, { count, before: 0 }))
+  return existing(await lockAuditHead(tx, organizationId, added))
 }
 
 function insertEmptyChain(tx: Transaction, key: AuditKey, organizationId: string): Promise<boolean> {
