@@ -120,7 +120,12 @@ export const settings = {
   maxOrganizations: setting(
     integer(1, 100_000),
     'A user who is in this number of organizations cannot create another one',
-    '1000',
+    '100',
+  ),
+  organizationCreators: setting(
+    oneOf('everybody', 'administrators'),
+    'Who may create organizations: everybody with an account, or only the administrators of the site',
+    'everybody',
   ),
   maxDryRunPairs: setting(
     integer(1, 100_000_000),

@@ -208,7 +208,9 @@ describe.each(engines)('the command line on %s', (engine) => {
 
   test('migrate does what there is to do, once, and serving goes on from there', async () => {
     const settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
-    expect(await output(['migrate'], settings)).toMatch(/^migrated: 0001.*\nmade the indexes: users_listed$/)
+    expect(await output(['migrate'], settings)).toMatch(
+      /^migrated: 0001.*\nmade the indexes: users_listed, organizations_by_lower_name$/,
+    )
     expect(JSON.parse(await output(['migrate', '--json'], settings))).toEqual({
       migrated: [],
       indexes: [],

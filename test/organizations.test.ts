@@ -1,6 +1,11 @@
-import { NOT_FOUND } from './support/client.ts'
-import { expect, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { systemClock } from '../src/core/clock.ts'
+import { examine } from '../src/operation/doctor.ts'
+import { NOT_FOUND, type Client } from './support/client.ts'
+import { expect, onTestFinished, test } from 'vitest'
 import { onEachEngine } from './support/on-each-engine.ts'
+import { settingsOf } from './support/purser.ts'
+import { startNode } from './support/server.ts'
 import {
   addMember,
   body,
@@ -9,6 +14,54 @@ import {
   invitePerson,
   uniqueName,
 } from './support/world.ts'
+
+onEachEngine(
+  'organizations that only administrators create',
+  { organizationCreators: 'administrators' },
+  (server) => {
+    const attributes = () => body('organizations', { name: uniqueName('made'), email: 'a@example.com' })
+
+    test('are missing for everybody else, and permissions say so before', async () => {
+      const user = await createUser(server)
+      const refused = await user.client.post('/organizations', attributes())
+      expect([refused.status, refused.text]).toEqual([404, NOT_FOUND])
+      expect((await user.client.post('/organizations', '{')).text).toBe(NOT_FOUND)
+      const mayCreate = async (client: Client) => {
+        const { permissions } = (await client.get('/account/details')).json.data.attributes
+        return [permissions['can-create-organization'], permissions['can-create-organizations']]
+      }
+      expect(await mayCreate(user.client)).toEqual([false, false])
+      expect(await mayCreate(server.admin)).toEqual([true, true])
+      const made = await server.admin.post('/organizations', attributes())
+      expect(made.status).toBe(201)
+      await server.app.deps.refusals.flush()
+      const refusals = await server.admin.get('/admin/refusals')
+      expect(refusals.text).toContain('organizations:administer')
+    })
+
+    test('an owner of one creates no other, not by the token of owners either', async () => {
+      const user = await createUser(server)
+      const name = uniqueName('made')
+      const made = await server.admin.post(
+        '/organizations',
+        body('organizations', { name, email: 'a@example.com' }),
+      )
+      expect(made.status).toBe(201)
+      const [owners] = (await server.admin.get(`/organizations/${name}/teams`)).json.data
+      const invited = { data: [{ type: 'teams', id: owners.id }] }
+      const membership = await server.admin.post(
+        `/organizations/${name}/organization-memberships`,
+        body('organization-memberships', { email: user.email }, { teams: invited }),
+      )
+      const accept = `/organization-memberships/${membership.json.data.id}/actions/accept`
+      expect((await user.client.post(accept)).status).toBe(200)
+      const token = await server.admin.post(`/teams/${owners.id}/authentication-token`)
+      for (const client of [user.client, server.client(token.json.data.attributes.token)]) {
+        expect((await client.post('/organizations', attributes())).text).toBe(NOT_FOUND)
+      }
+    })
+  },
+)
 
 onEachEngine('organizations', { maxOrganizations: '3' }, (server) => {
   const organization = (attributes: object) => body('organizations', attributes)
@@ -124,7 +177,7 @@ onEachEngine('organizations', { maxOrganizations: '3' }, (server) => {
     }
   })
 
-  test('a name is taken once, by exact text', async () => {
+  test('a name is taken once, in any case', async () => {
     const first = await createTestOrganization(server)
     const other = await createTestOrganization(server)
     const taken = await other.owner.client.post(
@@ -150,7 +203,55 @@ onEachEngine('organizations', { maxOrganizations: '3' }, (server) => {
       '/organizations',
       organization({ name: first.name.toUpperCase(), email: 'a@example.com' }),
     )
-    expect(upper.status).toBe(201)
+    expect(upper.status).toBe(422)
+    expect(upper.json.errors).toEqual([
+      {
+        status: '422',
+        title: 'invalid attribute',
+        detail: 'name differs from that of another organization only by upper and lower case',
+        source: { pointer: '/data/attributes/name' },
+      },
+    ])
+    const changed = organization({ name: first.name.toUpperCase() })
+    const path = `/organizations/${other.name}`
+    expect((await other.owner.client.patch(path, changed)).json).toEqual(upper.json)
+    const own = organization({ name: other.name.toUpperCase() })
+    expect((await other.owner.client.patch(path, own)).status).toBe(200)
+  })
+
+  test('of two creates at once with names that differ by case, one is accepted', async () => {
+    const node = await startNode(server)
+    onTestFinished(node.stop)
+    const users = await Promise.all([1, 2, 3, 4].map(() => createUser(server)))
+    const name = uniqueName('twice')
+    const spelled = [name, name.toUpperCase(), name.replace('t', 'T'), name.replace('w', 'W')]
+    const answers = await Promise.all(
+      users.map(({ client }, at) => {
+        const { client: clientOf } = at % 2 === 0 ? server : node
+        const attributes = { name: spelled[at], email: 'a@example.com' }
+        return clientOf(client.token).post('/organizations', organization(attributes))
+      }),
+    )
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 422, 422, 422])
+  })
+
+  test('an organization from before this rule keeps its name', async () => {
+    const first = await createTestOrganization(server)
+    const other = await createTestOrganization(server)
+    const name = first.name.toUpperCase()
+    await server.app.deps.database.write((tx) =>
+      tx.db.updateTable('organizations').set({ name }).where('id', '=', other.id).execute(),
+    )
+    const kept = await other.owner.client.patch(
+      `/organizations/${name}`,
+      organization({ name, email: 'new@example.com' }),
+    )
+    expect(kept.status).toBe(200)
+    const third = organization({ name: name.replace('O', 'o') })
+    expect((await other.owner.client.patch(`/organizations/${name}`, third)).status).toBe(422)
+    const findings = await examine(readConfig({}, settingsOf(server)), {}, systemClock)
+    const detail = `the names of the organizations ${name} and ${first.name} differ only by case: rename one`
+    expect(findings).toContainEqual({ check: 'names', result: 'note', detail })
   })
 
   test('one user is in so many organizations and makes no more', async () => {

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { systemClock } from '../src/core/clock.ts'
+import { examine } from '../src/operation/doctor.ts'
 import type { Response } from './support/client.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
+import { settingsOf } from './support/purser.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import {
   addMember,
@@ -301,6 +305,34 @@ onEachEngine('teams', (server) => {
       'manage-workspaces': true,
       'read-workspaces': true,
     })
+  })
+
+  test('no other team has the name owners in another case', async () => {
+    const { name, owner } = await createTestOrganization(server)
+    const path = `/organizations/${name}/teams`
+    const problem = {
+      status: '422',
+      title: 'invalid attribute',
+      detail: 'name differs from that of the team owners only by upper and lower case',
+      source: { pointer: '/data/attributes/name' },
+    }
+    const refused = await owner.client.post(path, team({ name: 'Owners' }))
+    expect([refused.status, refused.json.errors]).toEqual([422, [problem]])
+    const { id } = (await owner.client.post(path, team({ name: 'others' }))).json.data
+    const renamed = await owner.client.patch(`/teams/${id}`, team({ name: 'OWNERS' }))
+    expect([renamed.status, renamed.json.errors]).toEqual([422, [problem]])
+    // From before this rule.
+    await server.app.deps.database.write((tx) =>
+      tx.db.updateTable('teams').set({ name: 'Owners' }).where('id', '=', id).execute(),
+    )
+    const findings = await examine(readConfig({}, settingsOf(server)), {}, systemClock)
+    const detail = `the team Owners (${id}) of the organization ${name} looks like its team owners: rename it`
+    expect(findings).toContainEqual({ check: 'names', result: 'note', detail })
+    const kept = await owner.client.patch(
+      `/teams/${id}`,
+      team({ name: 'Owners', visibility: 'organization' }),
+    )
+    expect(kept.status).toBe(200)
   })
 
   test('the team owners has every flag and cannot be changed or deleted', async () => {

@@ -88,6 +88,7 @@ const personal: ReadonlySet<Permission> = new Set<Permission>([
   'organization:token',
   'user:tokens',
   'users:administer',
+  'organizations:administer',
 ])
 const asTeamToken = columnSet('OW', 'TT')
 

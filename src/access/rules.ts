@@ -34,6 +34,7 @@ export const rules = {
   'account:read':              's    s    s    .    .    .    .    .    .    .    s    .    .    .    .    .    .    .    .    .    .    s    s    s',
   'organization:create':       'Y    Y    -    .    .    .    .    .    .    .    Y    .    .    .    .    .    .    .    .    .    .    -    Y    Y',
   'organizations:list':        'Y    s    s    .    .    .    .    .    .    .    s    .    .    .    .    .    .    .    .    .    .    s    s    s',
+  'organizations:administer':  'Y    -    -    .    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'organization:read':         'Y    Y    Y    .    .    .    .    .    .    .    Y    .    .    .    .    .    .    .    .    .    .    Y    -    -',
   'organization:manage':       'Y    Y    -    .    .    .    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',
   'memberships:list':          'Y    Y    Y    Y    Y    Y    .    .    .    .    -    .    .    .    .    .    .    .    .    .    .    -    -    -',

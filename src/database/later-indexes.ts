@@ -23,6 +23,8 @@ export const laterIndexes: LaterIndex[] = [
     on: 'users (is_service_account, (coalesce(username_key, email_key)), id)',
     since: FIRST_MIGRATION,
   },
+  // Not unique: organizations of releases before 0.2 may differ only by case.
+  { name: 'organizations_by_lower_name', on: 'organizations ((lower(name)))', since: FIRST_MIGRATION },
 ]
 
 /** Any number that no other program uses as the key of an advisory lock in this database. */

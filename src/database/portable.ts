@@ -103,6 +103,18 @@ export function forUpdate(tx: Locking): <Query extends { forUpdate(): Query }>(q
   return (query) => (locksRows(tx) ? query.forUpdate() : query)
 }
 
+/** Any number that no other program uses for two-part advisory locks in this database. */
+const LOCKED_TEXTS = 7_883_204
+
+/**
+ * Waits for other writes that have locked this text, and locks it until the write ends: for what is to be unique although
+ * no index can say so. SQLite has one writer anyway.
+ */
+export async function lockText(tx: Pick<Transaction, 'db'> & Locking, text: string): Promise<void> {
+  if (locksRows(tx))
+    await sql`select pg_advisory_xact_lock(${sql.lit(LOCKED_TEXTS)}, hashtext(${text}))`.execute(tx.db)
+}
+
 /** Whether a write violated a unique constraint, on either engine. */
 function isUniqueViolation(error: unknown): boolean {
   const errcode = sqliteCodeOf(error)

@@ -14,7 +14,7 @@ import { addressText } from '../core/listen.ts'
 import { checkTls } from './address.ts'
 import { withOpened } from './command-database.ts'
 import { openFolderProblem } from './data-folder.ts'
-import { findTrouble } from './doctor-store.ts'
+import { findLikeNames, findTrouble } from './doctor-store.ts'
 import { findMeta } from '../database/meta-store.ts'
 import { adminTokenFile } from './prepare.ts'
 import { checkFingerprint, findSecretKey, FINGERPRINT, fingerprintOf } from './secret-key.ts'
@@ -168,11 +168,12 @@ async function examineRows(
 ): Promise<Buffer | undefined> {
   const now = timestamp(clock.now())
   const token = readAdminToken(config, report)
-  const { isAccepted, noted, trouble, aged } = await database.read(async (tx) => ({
+  const { isAccepted, noted, trouble, likeNames, aged } = await database.read(async (tx) => ({
     isAccepted:
       token === undefined ? undefined : (await findActor(tx, hashToken(token), clock.now())) !== undefined,
     noted: await findMeta(tx, FINGERPRINT),
     trouble: await findTrouble(tx, now),
+    likeNames: await findLikeNames(tx),
     aged: await seeRetentionTime(tx, clock),
   }))
   if (isAccepted !== undefined) {
@@ -193,6 +194,7 @@ async function examineRows(
   }
   for (const job of trouble.failedJobs) report('background jobs', 'problem', job)
   if (trouble.failedJobs.length === 0) report('background jobs', 'good', 'none has failed')
+  for (const name of likeNames) report('names', 'note', name)
   const { expiredTokens } = trouble
   if (expiredTokens > 0) report('tokens', 'note', `${expiredTokens} have expired and can be deleted`)
   else report('tokens', 'good', 'none has expired')

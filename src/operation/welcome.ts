@@ -15,6 +15,12 @@ const dialects = {
     'as go-tfe 1.109 and the tfe provider expect it; PURSER_DIALECT=documented is exactly as documented',
 } as const
 
+const creators = {
+  everybody:
+    'everybody with an account may create organizations; PURSER_ORGANIZATION_CREATORS=administrators leaves that to administrators',
+  administrators: 'only administrators of the site may create organizations (PURSER_ORGANIZATION_CREATORS)',
+} as const
+
 /** The lines printed when the server is ready: all details on the first start, two lines later. */
 export function welcome({ config, keyFile, first }: Prepared, port: number): string[] {
   const address = servedAddress(config, port)
@@ -24,6 +30,7 @@ export function welcome({ config, keyFile, first }: Prepared, port: number): str
     return [
       `${serves} (${engine}: ${nameOfDatabase(config)})`,
       `dialect ${config.dialect}: ${dialects[config.dialect]}`,
+      `organizations: ${creators[config.organizationCreators]}`,
     ]
   }
   return [
@@ -32,6 +39,7 @@ export function welcome({ config, keyFile, first }: Prepared, port: number): str
     `  data     ${engine}: ${nameOfDatabase(config)}`,
     `  key      ${keyAdvice(keyFile)}`,
     `  dialect  ${config.dialect}: ${dialects[config.dialect]}`,
+    `  create   ${creators[config.organizationCreators]}`,
     `  admin    ${adminAdvice(config, first.token)}`,
     ...(first.link === undefined
       ? []

@@ -4,18 +4,15 @@ import { timestamp } from '../core/clock.ts'
 import { AppError, invalidBy, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { besideTakenName, readResource } from '../jsonapi/body.ts'
+import { readResource } from '../jsonapi/body.ts'
 import {
   echoedOf,
   NAME_IS_TAKEN,
   newOrganizationBody,
   rulingColumns,
 } from '../organizations/organization-attributes.ts'
-import {
-  countOrganizationsOf,
-  findOrganizationByName,
-  type OrganizationRow,
-} from '../organizations/organization-store.ts'
+import { addProblemOfName } from '../organizations/organization-names.ts'
+import { countOrganizationsOf, type OrganizationRow } from '../organizations/organization-store.ts'
 import { lockUser } from '../users/user-store.ts'
 import { createOrganization } from './create-organization.ts'
 
@@ -42,7 +39,7 @@ export async function addProblemsOfNewOrganization(
       pointer: '/data',
     })
   }
-  await besideTakenName(problems, NAME_IS_TAKEN, attributes.name, (name) => findOrganizationByName(tx, name))
+  await addProblemOfName(tx, problems, attributes.name)
 }
 
 /** Creates the organization of a request, with a user as its first owner. Throws 422 for a taken name. */

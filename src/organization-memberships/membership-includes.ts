@@ -49,7 +49,7 @@ export async function includedWithMemberships(
     const users = await findUsers(tx, [...new Set(named.map((membership) => membership.user_id))])
     const add = (user: UserRow, userId: string) => {
       const isMembershipReadable = isPermitted('membership:read', actor, standing, { userId })
-      included.push(userFragment(user, actor, { isMembershipReadable }))
+      included.push(userFragment(user, context, { isMembershipReadable }))
     }
     for (const user of users) add(user, user.id)
     for (const membership of memberships) {

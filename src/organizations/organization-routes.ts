@@ -4,10 +4,10 @@ import { isPermitted } from '../access/decide.ts'
 import { invalidBy } from '../core/errors.ts'
 import { done, doneAll } from '../http/outcome.ts'
 import { read } from '../http/read-route.ts'
-import type { Route, Viewer } from '../http/route.ts'
+import type { Loaded, Loading, Route, Viewer } from '../http/route.ts'
 import { sitePlace } from '../http/site-place.ts'
 import { write } from '../http/write-route.ts'
-import { besideTakenName, readResource } from '../jsonapi/body.ts'
+import { readResource } from '../jsonapi/body.ts'
 import { document, listDocument, type Fragment } from '../jsonapi/document.ts'
 import { pagingOf, pagingOfWhole, type Page } from '../jsonapi/paging.ts'
 import { includes, linkParameters, text } from '../jsonapi/parameters.ts'
@@ -29,13 +29,9 @@ import {
 } from './organization-attributes.ts'
 import { entitlementSetFragment, organizationFragment } from './organization-document.ts'
 import { listOrganizations } from './organization-list-store.ts'
+import { addProblemOfName } from './organization-names.ts'
 import { organizationPlace } from './organization-place.ts'
-import {
-  findOrganizationByName,
-  markDeleted,
-  updateOrganization,
-  type OrganizationRow,
-} from './organization-store.ts'
+import { markDeleted, updateOrganization, type OrganizationRow } from './organization-store.ts'
 
 /** The page size when the request asks for no page: clients expect all organizations of the caller. */
 const MAX_UNPAGED = 1_000
@@ -54,6 +50,15 @@ function pageOf(query: Query): Page | undefined {
 const listPlace = {
   ...ownAccountPlace,
   address: ({ query }: { query: Query }) => ({ page: pageOf(query) }),
+}
+
+/** Where new organizations go. PURSER_ORGANIZATION_CREATORS says who may make them. */
+const newOrganizationPlace = {
+  ...sitePlace,
+  load: async ({ deps }: Loading<unknown>): Promise<Loaded> =>
+    deps.config.organizationCreators === 'everybody'
+      ? { target: {} }
+      : { target: {}, permission: 'organizations:administer' },
 }
 
 /** Empty if the caller may not read the project. */
@@ -75,13 +80,7 @@ function changingRoute(method: 'PATCH' | 'PUT'): Route {
     accepts: organizationBody,
     body: (bytes, { address }) => readResource(bytes, organizationBody, address?.name),
     problems: ({ tx, resource, body, problems }) =>
-      besideTakenName(
-        problems,
-        NAME_IS_TAKEN,
-        body.attributes.name,
-        (name) => findOrganizationByName(tx, name),
-        resource.organization.id,
-      ),
+      addProblemOfName(tx, problems, body.attributes.name, resource.organization),
     act: async ({ tx, resource: { organization }, body: { attributes }, now }) => {
       const settings = { ...parseStored<object>(organization.settings), ...echoedOf(attributes) }
       const updated = await updateOrganization(tx, organization.id, {
@@ -127,7 +126,7 @@ export const organizationRoutes: readonly Route[] = [
     },
   }),
 
-  write(sitePlace, '/organizations', {
+  write(newOrganizationPlace, '/organizations', {
     method: 'POST',
     status: 201,
     permission: 'organization:create',

@@ -2,7 +2,7 @@ import { sql, type Selectable } from 'kysely'
 import type { Transaction } from '../database/database.ts'
 import { insertUnlessTaken, rowBy, rowsOfLists, updateUnlessTaken } from '../database/rows.ts'
 import { countOf } from '../database/pages.ts'
-import { locksRows, nextVersion } from '../database/portable.ts'
+import { lockText, locksRows, nextVersion } from '../database/portable.ts'
 import { prepared, type Lists } from '../database/prepared.ts'
 import type { OrganizationTable } from '../database/tables.ts'
 
@@ -16,6 +16,24 @@ export const insertOrganization = insertUnlessTaken('organizations', 'name')
 
 /** Returns undefined if the new name is taken. The caller must then end the transaction. */
 export const updateOrganization = updateUnlessTaken('organizations')
+
+/** The organizations whose names differ from this one at most by case. */
+export function findOrganizationsNamedLike(
+  tx: Transaction,
+  name: string,
+): Promise<Pick<OrganizationRow, 'id' | 'name'>[]> {
+  // lower() of both engines changes only ASCII letters, and a name has no others.
+  return tx.db
+    .selectFrom('organizations')
+    .where(sql<string>`lower(name)`, '=', name.toLowerCase())
+    .select(['id', 'name'])
+    .execute()
+}
+
+/** Serializes the writes that take this name, in any case, until they commit. */
+export async function lockOrganizationName(tx: Transaction, name: string): Promise<void> {
+  await lockText(tx, `organization ${name.toLowerCase()}`)
+}
 
 /** Hides the organization, invalidates its tokens and frees its name, all at once. */
 export async function markDeleted(tx: Transaction, id: string, at: string): Promise<void> {

@@ -5,6 +5,7 @@ export const permissionWords: Readonly<Record<Permission, string>> = {
   'account:read': 'see who the token acts as',
   'organization:create': 'create organizations',
   'organizations:list': 'list organizations',
+  'organizations:administer': 'administer the organizations of the site',
   'organization:read': 'see the organization',
   'organization:manage': 'change or delete the organization',
   'memberships:list': 'list the members of the organization',

@@ -37,13 +37,13 @@ export async function includedWithTeams(
   include: Includes,
 ): Promise<Fragment[] | undefined> {
   if (include.size === 0) return undefined
-  const { tx, actor, deps, later } = context
+  const { tx, deps, later } = context
   const members = await membersAtOnce(context, teams)
   if (members !== undefined && later.hasRoomFor(members.length * include.size, 0)) {
     const { userIds, membershipIds } = idsOf(members, include, deps)
     const users = await findUsers(tx, userIds)
     const memberships = await findMemberships(tx, membershipIds)
-    const included = users.map((user) => userFragment(user, actor))
+    const included = users.map((user) => userFragment(user, context))
     return [...included, ...(await membershipFragments(context, memberships))]
   }
   const find = () => membersOf(deps, teams)
@@ -95,12 +95,12 @@ async function* resourcesOf(
   members: readonly TeamMember[],
   include: Includes,
 ): AsyncGenerator<string | AsyncIterable<Piece>> {
-  const { deps, actor } = viewer
+  const { deps } = viewer
   const { userIds, membershipIds } = idsOf(members, include, deps)
   for (const ids of slicesOf(userIds)) {
     await ownTurn()
     const users = await deps.database.read((tx) => findUsers(tx, ids))
-    yield users.map((user) => userFragment(user, actor)).join(',')
+    yield users.map((user) => userFragment(user, viewer)).join(',')
   }
   for (const ids of slicesOf(membershipIds)) {
     await ownTurn()

@@ -21,7 +21,7 @@ import { includedWithTeams, teamQuery, type TeamQuery } from './team-includes.ts
 import { countOpenTeams, listVisibleTeams } from './team-list-store.ts'
 import { teamPlace } from './team-place.ts'
 import { deleteTeam, findTeamByName, insertTeam, updateTeam, type TeamRow } from './team-store.ts'
-import { grantFlags, NAME_IS_TAKEN, problemsOfOwners, refuseNameInDryRun } from './teams.ts'
+import { grantFlags, NAME_IS_TAKEN, problemsOfName, problemsOfOwners, refuseNameInDryRun } from './teams.ts'
 
 type Context = Omit<IncludingViewer, 'later'> & {
   readonly resource: { readonly organization: { readonly name: string } }
@@ -97,7 +97,7 @@ export const teamRoutes: readonly Route[] = [
       const { maxTeams } = deps.config
       const granted = grantFlags(context, 0)
       if (organization.teams_count + (tx.beside ?? 0) >= maxTeams) problems.push(tooMany('teams', maxTeams))
-      problems.push(...granted.problems)
+      problems.push(...granted.problems, ...problemsOfName(body.changes))
       await besideTakenName(problems, NAME_IS_TAKEN, body.changes.name, (name) =>
         findTeamByName(tx, organization.id, name),
       )
@@ -159,7 +159,8 @@ export const teamRoutes: readonly Route[] = [
       const { team, organization } = resource
       const { changes } = body
       const granted = grantFlags(context, team.organization_access)
-      problems.push(...(team.is_owners === 1 ? problemsOfOwners(changes, team) : granted.problems))
+      if (team.is_owners === 1) problems.push(...problemsOfOwners(changes, team))
+      else problems.push(...granted.problems, ...problemsOfName(changes, team.name))
       const name = team.is_owners === 1 ? undefined : changes.name
       const find = (taken: string) => findTeamByName(tx, organization.id, taken)
       await besideTakenName(problems, NAME_IS_TAKEN, name, find, team.id)

@@ -13,6 +13,17 @@ export const OWNERS_TEAM = 'owners'
 
 export const NAME_IS_TAKEN = nameIsTaken('team')
 
+/**
+ * A name that differs from `owners` only by case looks like the team whose members may do everything. A team that has one
+ * from before this rule may keep it.
+ */
+export function problemsOfName({ name }: TeamChanges, before?: string): Problem[] {
+  if (name === undefined || name === before || name === OWNERS_TEAM) return []
+  if (name.toLowerCase() !== OWNERS_TEAM) return []
+  const detail = `name differs from that of the team ${OWNERS_TEAM} only by upper and lower case`
+  return [{ detail, pointer: '/data/attributes/name' }]
+}
+
 /** A dry run is not in the audit trail. It must not tell a caller whether a team that they cannot see has the name. */
 export function refuseNameInDryRun({ seesSecretTeams }: Standing, { name }: TeamChanges): void {
   if (name === undefined || seesSecretTeams) return

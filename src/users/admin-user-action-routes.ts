@@ -84,7 +84,7 @@ function actionRoute({ name, summary, changes, check, dryRun }: UserAction): Rou
       const details = { username: user.username }
       return done(changed, { action: `user.${name.replace('_', '-')}`, details })
     },
-    document: ({ actor, result }) => document(userFragment(result, actor)),
+    document: (context) => document(userFragment(context.result, context)),
     dryRun,
   })
 }

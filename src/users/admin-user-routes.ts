@@ -18,11 +18,11 @@ export const adminUserRoutes: readonly Route[] = [
     summary: 'List all users',
     query: { q: text('Part of the user name or email, ignoring case') },
     answers: 'users',
-    document: async ({ tx, actor, query, page, paging, willLookAt }) => {
+    document: async ({ tx, actor, deps, query, page, paging, willLookAt }) => {
       // No table has the number of users, so they are counted: a slow read.
       await willLookAt(() => Infinity)
       const { rows: users, total } = await listUsers(tx, query.q, page)
-      const fragments = users.map((user) => userFragment(user, actor))
+      const fragments = users.map((user) => userFragment(user, { actor, deps }))
       return listDocument(fragments, paging(total))
     },
   }),
@@ -55,6 +55,6 @@ export const adminUserRoutes: readonly Route[] = [
       })
       return doneAll(user, [event])
     },
-    document: ({ actor, result }) => document(userFragment(result, actor)),
+    document: (context) => document(userFragment(context.result, context)),
   }),
 ]

@@ -61,7 +61,7 @@ export const passwordRoutes: readonly Route[] = [
       await deletePasswordLinksOf(tx, user.id)
       return done(user, { action: 'user.set-password', details: { username: user.username, by: 'user' } })
     },
-    document: ({ actor, result }) => document(userFragment(result, actor)),
+    document: (context) => document(userFragment(context.result, context)),
   }),
 
   write(administeredUserPlace, '/password-links', {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import type { Actor } from '../access/actor.ts'
+import type { Config } from '../config.ts'
+import type { Viewer } from '../http/route.ts'
 import {
   flagObjectOf,
   nullable,
@@ -19,12 +20,13 @@ type UserView = {
   readonly isConfidant: boolean
   readonly showsEmail: boolean
   readonly authenticatedResource: Identifier | undefined
+  readonly config: Pick<Config, 'organizationCreators'>
 }
 
 /** Each of the document's `permissions`. False: this server lacks the feature. */
 const permissions: Readonly<Record<string, false | ((view: UserView) => boolean)>> = {
-  'can-create-organization': ({ isSelf, isPerson }) => isSelf && isPerson,
-  'can-create-organizations': ({ isSelf, isPerson }) => isSelf && isPerson,
+  'can-create-organization': mayCreateOrganizations,
+  'can-create-organizations': mayCreateOrganizations,
   'can-change-email': false,
   'can-change-username': false,
   'can-change-password': false,
@@ -60,6 +62,10 @@ const attributes: Fields<UserView> = {
   ],
 }
 
+function mayCreateOrganizations({ user, isSelf, isPerson, config }: UserView): boolean {
+  return isSelf && isPerson && (config.organizationCreators === 'everybody' || user.is_site_admin === 1)
+}
+
 function confided({ isConfidant }: UserView, flag: number): boolean | undefined {
   return isConfidant ? flag === 1 : undefined
 }
@@ -93,11 +99,11 @@ type UserShape = {
  */
 export function userFragment(
   user: UserRow,
-  viewer: Actor,
+  { actor, deps: { config } }: Pick<Viewer, 'actor' | 'deps'>,
   { authenticatedResource, isMembershipReadable = false }: UserShape = {},
 ): Fragment {
-  const isSelf = viewer.userId === user.id
-  const isConfidant = isSelf || viewer.isSiteAdmin
+  const isSelf = actor.userId === user.id
+  const isConfidant = isSelf || actor.isSiteAdmin
   return users.fragment({
     user,
     isSelf,
@@ -105,5 +111,6 @@ export function userFragment(
     isPerson: user.is_service_account === 0,
     showsEmail: isConfidant || isMembershipReadable,
     authenticatedResource,
+    config,
   })
 }

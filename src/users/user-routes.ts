@@ -26,13 +26,13 @@ export const userRoutes: readonly Route[] = [
     permission: 'account:read',
     summary: 'Show whom the token acts as',
     answers: 'users',
-    document: ({ actor, resource: { user } }) => {
+    document: ({ actor, deps, resource: { user } }) => {
       const resources: Record<typeof actor.kind, Identifier> = {
         user: { id: user.id, type: 'users' },
         team: { id: actor.teamId ?? '', type: 'teams' },
         organization: { id: actor.name, type: 'organizations' },
       }
-      return document(userFragment(user, actor, { authenticatedResource: resources[actor.kind] }))
+      return document(userFragment(user, { actor, deps }, { authenticatedResource: resources[actor.kind] }))
     },
   }),
 
@@ -40,6 +40,6 @@ export const userRoutes: readonly Route[] = [
     permission: 'user:read',
     summary: 'Show a user',
     answers: 'users',
-    document: ({ actor, resource }) => document(userFragment(resource.user, actor)),
+    document: (context) => document(userFragment(context.resource.user, context)),
   }),
 ]

@@ -132,7 +132,7 @@ async function lockHolderFragment(
   const shared = await findSharedOrganization(tx, actor, id, deps.clock.now())
   const target = { userId: id, sharesOrganization: shared !== undefined }
   return user !== undefined && isPermitted('user:read', actor, standing, target)
-    ? userFragment(user, actor)
+    ? userFragment(user, viewer)
     : undefined
 }
 

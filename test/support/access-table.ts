@@ -59,6 +59,7 @@ const personal = new Set<TablePermission>([
   'organization:token',
   'user:tokens',
   'users:administer',
+  'organizations:administer',
 ])
 
 /** Whether test/data/access-table.txt lets somebody do this: written a second time, without a look at the code. */

@@ -2,7 +2,11 @@ import { queryOptions } from '@tanstack/react-query'
 import { pagesOf, related, request, resource, SIGN_IN, type One, type Page } from './client.ts'
 import { isStatus } from './errors.ts'
 
-type User = { readonly username: string; readonly 'is-site-admin'?: boolean }
+type User = {
+  readonly username: string
+  readonly 'is-site-admin'?: boolean
+  readonly permissions: Readonly<Record<string, boolean>>
+}
 
 /** Who has signed in. Fails with 401 if nobody has. */
 export const accountQuery = queryOptions({

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { related, request, resource, type Resource } from '../api/client.ts'
+import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
@@ -17,6 +18,8 @@ export function OrganizationsPage() {
   const [page, setPage] = useState(1)
   const organizations = useQuery(organizationsQuery(page))
   const invitations = useQuery(ownInvitationsQuery).data ?? []
+  const account = useQuery(accountQuery).data?.data.attributes
+  const mayCreate = account?.permissions['can-create-organizations'] === true
   const hasNothing = page === 1 && organizations.data?.data.length === 0 && invitations.length === 0
   return (
     <>
@@ -26,7 +29,8 @@ export function OrganizationsPage() {
       ))}
       {hasNothing ? (
         <Empty>
-          You are in no organization yet. Ask an owner of one to invite you, or create one of your own.
+          You are in no organization yet. Ask an owner of one to invite you
+          {mayCreate ? ', or create one of your own.' : '.'}
         </Empty>
       ) : null}
       <Answered query={organizations}>
@@ -55,7 +59,10 @@ export function OrganizationsPage() {
           </>
         )}
       </Answered>
-      <NewOrganization isFirst={hasNothing} />
+      {mayCreate ? <NewOrganization isFirst={hasNothing} /> : null}
+      {account === undefined || mayCreate ? null : (
+        <p>Only administrators of this site create organizations.</p>
+      )}
     </>
   )
 }
