@@ -43,7 +43,7 @@ export async function makeFirstUser(
     await createUserToken(tx, { userId: id, description: 'first start', now, text })
     const link =
       givenToken === undefined ? await createPasswordLink(tx, { clock: { now: () => now } }, id) : undefined
-    const context = { at: timestamp(now), requestId: null, actor: null, key: auditKey }
+    const context = { at: timestamp(now), requestId: null, address: null, actor: null, key: auditKey }
     insertAuditEvents(tx, context, [
       {
         action: 'user.create',

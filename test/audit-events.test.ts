@@ -88,6 +88,7 @@ onEachEngine('audit events', (server) => {
           'token-id': expect.stringMatching(/^at-/),
         },
         resource: { type: 'teams', id: team },
+        address: '127.0.0.1',
         'request-id': created.headers.get('x-request-id'),
         details: expect.objectContaining({ name: 'alpha' }),
         position: 2,

@@ -65,7 +65,7 @@ onEachEngine('whoever writes into the audit trail', (server, engine) => {
     const { database, auditKey } = server.app.deps
     await database.write(async (tx) =>
       // A text of one digit, and a replacement character, which a careless reader cannot tell from invalid bytes.
-      insertAuditEvents(tx, { at: '', requestId: '5', actor: null, key: auditKey }, [
+      insertAuditEvents(tx, { at: '', requestId: '5', address: null, actor: null, key: auditKey }, [
         {
           action: 'some.act',
           organizationId: organization.id,
@@ -206,7 +206,7 @@ onEachEngine('whoever writes into the audit trail', (server, engine) => {
     const goOn = (tx: Transaction) =>
       chainAuditEvents(tx, auditKey, [
         unchained(
-          { at, requestId: null, actor: null },
+          { at, requestId: null, address: null, actor: null },
           { action: 'user.create', resourceType: 'users', resourceId: 'user-1' },
         ),
       ])
@@ -247,7 +247,7 @@ onEachEngine('whoever writes into the audit trail', (server, engine) => {
     const goOn = (tx: Transaction) =>
       chainAuditEvents(tx, auditKey, [
         unchained(
-          { at: server.clock.now().toISOString(), requestId: null, actor: null },
+          { at: server.clock.now().toISOString(), requestId: null, address: null, actor: null },
           { action: 'x.y', organizationId: older.id, resourceType: 'things', resourceId: 'thing' },
         ),
       ])

@@ -175,7 +175,7 @@ onEachEngine('large outputs', (server, engine) => {
     await client.get(`/state-versions/${stateVersionId}/outputs?page[size]=2&page[number]=3`)
     const [shown = '', listed = ''] = (await reveals()).slice(before)
     const name = `e${'€"'.repeat(128)}`.slice(0, 256)
-    expect(JSON.parse(shown)).toEqual({ outputs: [`${name}… (200001 characters)`] })
+    expect(JSON.parse(shown)).toMatchObject({ outputs: [`${name}… (200001 characters)`] })
     expect(JSON.parse(listed)).toEqual(JSON.parse(shown))
 
     const many = Array.from(

@@ -107,7 +107,10 @@ describe.each(engines)('sensitive outputs on %s', (engine) => {
         const events = await reveals(server, stateVersionId)
         expect(events).toHaveLength(++count)
         expect(events.at(-1)).toMatchObject({ action: 'output.reveal', actor_id: ownerId })
-        expect(JSON.parse(events.at(-1)?.details as string)).toEqual({ outputs: ['password', 'pin\0'] })
+        expect(JSON.parse(events.at(-1)?.details as string)).toEqual({
+          outputs: ['password', 'pin\0'],
+          'client-address': '127.0.0.1',
+        })
       }
     }
     const { data } = (await client.get(`/state-versions/${stateVersionId}/outputs?page[size]=1`)).json

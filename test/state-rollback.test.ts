@@ -107,7 +107,7 @@ onEachEngine('rolling back', (server) => {
         .select('details')
         .execute(),
     )
-    expect(events.map(({ details }) => JSON.parse(details))).toEqual([
+    expect(events.map(({ details }) => JSON.parse(details))).toMatchObject([
       { serial: 100, size: Buffer.byteLength(expected), 'workspace-id': workspaceId, to: old },
     ])
   })

@@ -30,8 +30,16 @@ export const comparison = ({ version, since, page }: Given): Comparison => ({
   ...searched({ page }),
 })
 
-export const auditSearch = ({ actor, action, resource, request, output, page }: Given): AuditSearch => ({
-  ...named({ actor, action, resource, request, output }),
+export const auditSearch = ({
+  actor,
+  action,
+  resource,
+  request,
+  output,
+  address,
+  page,
+}: Given): AuditSearch => ({
+  ...named({ actor, action, resource, request, output, address }),
   ...searched({ page }),
 })
 

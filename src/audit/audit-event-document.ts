@@ -29,6 +29,7 @@ export const auditEventResource = resourceType<EventView>({
       closedObject({ type: Type.String(), id: Type.String() }),
       ({ event }) => ({ type: event.resource_type, id: event.resource_id }),
     ],
+    address: [nullable(Type.String()), ({ event }) => event.address],
     'request-id': [nullable(Type.String()), ({ event }) => event.request_id],
     details: [nullable(Type.Record(Type.String(), Type.Unknown())), ({ event }) => detailsOf(event)],
     position: [Type.Integer(), ({ event }) => event.position],

@@ -1,9 +1,10 @@
 import type { Transaction } from '../database/database.ts'
 import { countOf } from '../database/pages.ts'
-import { listHolds } from '../database/portable.ts'
+import { endsWith, listHolds } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Page } from '../jsonapi/paging.ts'
+import { ADDRESS_CHARACTERS, endOfDetails, splitDetails } from './audit-addresses.ts'
 import { findAuditChain, shortTexts, type AuditRow } from './audit-chain-store.ts'
 
 /** A list covers at most this many of the newest events, which limits the cost of a request. */
@@ -14,8 +15,9 @@ export const MAX_SEARCHED_REVEALS = 2_000
 const MAX_DETAILS_LENGTH = 16_384
 
 /**
- * All given conditions must match. `actor` is an id or a name; `since` and `until` include their own time. `output` is
- * the name of an output as details have it: a reveal whose details are too long for a list matches any name.
+ * All given conditions must match. `actor` is an id or a name; `since` and `until` include their own time. `address` is
+ * in its canonical form. `output` is the name of an output as details have it: a reveal whose details are too long for a
+ * list matches any name.
  */
 type AuditEventFilter = {
   readonly since?: Timestamp
@@ -25,11 +27,12 @@ type AuditEventFilter = {
   readonly resourceType?: string
   readonly resourceId?: string
   readonly requestId?: string
+  readonly address?: string
   readonly output?: string
 }
 
 /** `details` is null if it is too long. */
-export type ListedEvent = Omit<AuditRow, 'details'> & { details: string | null }
+export type ListedEvent = Omit<AuditRow, 'details'> & { details: string | null; address: string | null }
 
 /** A page of an organization's events, newest first. `total` counts only events within MAX_LISTED_EVENTS. */
 export async function listAuditEvents(
@@ -66,7 +69,7 @@ function matchingEvents(tx: Transaction, organizationId: string, filter: AuditEv
   return output === undefined ? query : revealsOf(tx, organizationId, query, output)
 }
 
-/** Selects only columns of one index. */
+/** Selects only columns of one index, unless an address is given. */
 function matchingColumns(tx: Transaction, organizationId: string, filter: AuditEventFilter) {
   let reached = tx.db
     .selectFrom('audit_events')
@@ -81,10 +84,11 @@ function matchingColumns(tx: Transaction, organizationId: string, filter: AuditE
       'resource_id',
       'request_id',
     ])
+    .$if(filter.address !== undefined, (all) => all.select('details'))
     .orderBy('at', 'desc')
     .orderBy('position', 'desc')
     .limit(MAX_LISTED_EVENTS)
-  const { since, until, actor, action, resourceType, resourceId, requestId } = filter
+  const { since, until, actor, action, resourceType, resourceId, requestId, address } = filter
   if (since !== undefined) reached = reached.where('at', '>=', since)
   if (until !== undefined) reached = reached.where('at', '<=', until)
   let query = tx.db.selectFrom(reached.as('event'))
@@ -95,6 +99,7 @@ function matchingColumns(tx: Transaction, organizationId: string, filter: AuditE
   if (resourceType !== undefined) query = query.where('event.resource_type', '=', resourceType)
   if (resourceId !== undefined) query = query.where('event.resource_id', '=', resourceId)
   if (requestId !== undefined) query = query.where('event.request_id', '=', requestId)
+  if (address !== undefined) query = query.where(endsWith('event.details', endOfDetails(address)))
   return query
 }
 
@@ -136,16 +141,21 @@ async function eventsAt(
       .where('organization_id', '=', organizationId)
       .where('position', 'in', slice)
       .select(['number', 'position', 'mac', ...shortTexts])
-      .select((eb) =>
-        eb
-          .case()
-          .when(eb.fn<number>('length', ['details']), '<=', MAX_DETAILS_LENGTH)
-          .then(eb.ref('details'))
-          .end()
-          .as('details'),
-      )
+      .select((eb) => {
+        const length = eb.fn<number>('length', ['details'])
+        const end = eb.fn<string>('substr', ['details', eb(length, '-', ADDRESS_CHARACTERS)])
+        const isLong = eb(length, '>', MAX_DETAILS_LENGTH)
+        return [
+          length.as('length'),
+          eb.case().when(isLong).then(end).else(eb.ref('details')).end().as('stored'),
+        ]
+      })
       .execute(),
   )
-  const byPosition = new Map(rows.map((row) => [row.position, row]))
+  const events = rows.map(({ stored, length, ...row }): ListedEvent => {
+    const { address, details } = splitDetails(stored)
+    return { ...row, address, details: length > MAX_DETAILS_LENGTH ? null : details }
+  })
+  const byPosition = new Map(events.map((row) => [row.position, row]))
   return positions.flatMap((position) => byPosition.get(position) ?? [])
 }

@@ -1,5 +1,7 @@
 import type { Transaction } from '../database/database.ts'
 import { countOf } from '../database/pages.ts'
+import { endsWith, listHolds } from '../database/portable.ts'
+import { endOfDetails } from './audit-addresses.ts'
 import type { AuditRow } from './audit-chain-store.ts'
 
 export type PrintedRow = AuditRow & { organization_name: string | null }
@@ -11,6 +13,12 @@ export type AuditFilter = {
   until?: string
   organizationId?: string
   action?: string
+  /** An id or a name. */
+  actor?: string
+  /** The name of an output as details have it. */
+  output?: string
+  /** In its canonical form. */
+  address?: string
   numbers?: readonly number[]
 }
 
@@ -71,12 +79,24 @@ export function countMatchingEvents(tx: Transaction, filter: AuditFilter): Promi
   return countOf(matching(tx, filter))
 }
 
-function matching(tx: Transaction, { since, until, organizationId, action, numbers }: AuditFilter) {
+/** The details of every event are searched: longer ones are no valid text of a database. */
+const MAX_DETAILS_BYTES = 2 ** 30
+
+function matching(tx: Transaction, filter: AuditFilter) {
+  const { since, until, organizationId, action, actor, output, address, numbers } = filter
   let query = tx.db.selectFrom('audit_events')
   if (since !== undefined) query = query.where('at', '>=', since)
   if (until !== undefined) query = query.where('at', '<=', until)
   if (organizationId !== undefined) query = query.where('organization_id', '=', organizationId)
   if (action !== undefined) query = query.where('action', '=', action)
+  if (actor !== undefined) {
+    query = query.where((eb) => eb.or([eb('actor_id', '=', actor), eb('actor_name', '=', actor)]))
+  }
+  if (output !== undefined) {
+    const details = { column: 'audit_events.details', list: 'outputs', maxBytes: MAX_DETAILS_BYTES }
+    query = query.where('action', '=', 'output.reveal').where(listHolds(tx.engine, details, output))
+  }
+  if (address !== undefined) query = query.where(endsWith('audit_events.details', endOfDetails(address)))
   if (numbers !== undefined) query = query.where('number', 'in', numbers)
   return query
 }

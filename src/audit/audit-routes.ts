@@ -2,7 +2,7 @@ import { json } from '../http/call.ts'
 import { list, read } from '../http/read-route.ts'
 import type { Loading, Route } from '../http/route.ts'
 import { listDocument } from '../jsonapi/document.ts'
-import { moment, text } from '../jsonapi/parameters.ts'
+import { ipAddress, moment, text } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import { shortName } from '../state-file/output-names.ts'
 import { auditEventResource } from './audit-event-document.ts'
@@ -39,6 +39,7 @@ export const auditRoutes: readonly Route[] = [
       'filter[resource-type]': text('Such as teams'),
       'filter[resource-id]': text('Id of the object'),
       'filter[request-id]': text('The X-Request-Id of the answer'),
+      'filter[address]': ipAddress('Address of the client, such as 192.0.2.1'),
       'filter[output]': text(
         `Reveals of a sensitive output of this name, among the newest ${MAX_SEARCHED_REVEALS} reveals up to filter[until]`,
       ),
@@ -59,6 +60,7 @@ export const auditRoutes: readonly Route[] = [
         resourceType: query['filter[resource-type]'],
         resourceId: query['filter[resource-id]'],
         requestId: query['filter[request-id]'],
+        address: query['filter[address]'],
         output: output === undefined ? undefined : shortName(output),
       }
       const { events, total } = await listAuditEvents(tx, organization.id, filter, page)

@@ -1,5 +1,6 @@
 import type { Transaction } from '../database/database.ts'
 import { lockAuditHead, type AuditHead } from './audit-chain-store.ts'
+import { withAddress } from './audit-addresses.ts'
 import { chainAuditEvents, type UnchainedEvent } from './audit-chains.ts'
 import type { AuditKey } from './audit-links.ts'
 
@@ -23,7 +24,14 @@ export type AuditActor = {
   tokenId?: string
 }
 
-export type AuditContext = { at: string; requestId: string | null; actor: AuditActor | null; key: AuditKey }
+export type AuditContext = {
+  at: string
+  requestId: string | null
+  /** The address of the client. Null for the server itself and its command line. */
+  address: string | null
+  actor: AuditActor | null
+  key: AuditKey
+}
 
 /** Inserts each event at the end of its organization's chain, just before the commit, because chains stay locked until then. */
 export function insertAuditEvents(
@@ -71,7 +79,7 @@ async function insertNoted(tx: Transaction, noted: readonly Noted[]): Promise<vo
 }
 
 export function unchained(
-  { at, requestId, actor: acting }: Omit<AuditContext, 'key'>,
+  { at, requestId, address, actor: acting }: Omit<AuditContext, 'key'>,
   event: AuditEvent,
 ): UnchainedEvent {
   const actor = event.actor ?? acting
@@ -86,6 +94,7 @@ export function unchained(
     organization_id: event.organizationId ?? null,
     resource_type: event.resourceType,
     resource_id: event.resourceId,
-    details: JSON.stringify(event.details ?? {}),
+    // The address of somebody whom the organization may not know would tell who it was.
+    details: withAddress(event.details ?? {}, event.actor === undefined ? address : null),
   }
 }

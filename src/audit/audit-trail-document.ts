@@ -72,7 +72,7 @@ function entryOf(event: ListedEvent): object {
       // In this format `authentication-tokens` is `authentication_token`, and `team-token.create` is `create`.
       type: event.resource_type.replaceAll('-', '_').replace(/s$/, ''),
       action: event.action.slice(event.action.lastIndexOf('.') + 1),
-      meta: { event: event.action, ...detailsOf(event) },
+      meta: { event: event.action, address: event.address, ...detailsOf(event) },
     },
   }
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { AuditFlags } from './audit-trail.ts'
 import { configOf, databaseSettings, withSettings } from './options.ts'
-import { parseCount } from './parse.ts'
+import { parseAddress, parseCount } from './parse.ts'
 
 export function auditCommand(): Command {
   const command = new Command('audit')
@@ -15,6 +15,9 @@ export function auditCommand(): Command {
     )
     .option('--organization <name>', 'only events of one organization')
     .option('--action <action>', 'only events of one kind, such as team.create')
+    .option('--actor <name or id>', 'only events of one user, team or organization')
+    .option('--output <name>', 'only reads of a sensitive output of this name')
+    .option('--address <address>', 'only events from this address of a client', parseAddress)
     .option('--limit <number>', 'print at most this number of events, the newest', parseCount, 100)
     .option('-f, --follow', 'keep running and print new events')
     .option('--json', 'print one event a line, as JSON')

@@ -1,3 +1,4 @@
+import { splitDetails } from '../audit/audit-addresses.ts'
 import { readDetails } from '../audit/audit-event-document.ts'
 import { findNamesOfIds } from '../audit/audit-name-store.ts'
 import {
@@ -8,6 +9,7 @@ import {
 } from '../audit/audit-list-store.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
+import { shortName } from '../state-file/output-names.ts'
 import { operatorDeps, withDatabase } from '../operation/command-database.ts'
 import { followAuditEvents, UntakenEvents } from './audit-follow.ts'
 import { organizationNamed } from './named.ts'
@@ -19,6 +21,9 @@ export type AuditFlags = {
   until?: string
   organization?: string
   action?: string
+  actor?: string
+  output?: string
+  address?: string
   limit: number
   follow?: true
   json?: true
@@ -50,12 +55,12 @@ export async function printAuditTrail(config: Config, flags: AuditFlags): Promis
 
 async function filterOf(
   database: Database,
-  { since, until, organization, action }: AuditFlags,
+  { since, until, organization, action, actor, output, address }: AuditFlags,
 ): Promise<AuditFilter> {
-  const filter: AuditFilter = {}
+  const filter: AuditFilter = { action, actor, address }
+  if (output !== undefined) filter.output = shortName(output)
   if (since !== undefined) filter.since = parseMoment(since, operatorDeps.clock, 'past')
   if (until !== undefined) filter.until = parseMoment(until, operatorDeps.clock, 'past')
-  if (action !== undefined) filter.action = action
   if (organization !== undefined) {
     filter.organizationId = (await database.read((tx) => organizationNamed(tx, organization))).id
   }
@@ -86,7 +91,8 @@ function eventPrinter(database: Database, asJson: boolean): PrintEvents {
 }
 
 function cellsOf(row: PrintedRow, names: ReadonlyMap<string, string>): string[] {
-  const details = readDetails(row.details)
+  const { address, details: text } = splitDetails(row.details)
+  const details = readDetails(text)
   const { name, username, email } = details ?? {}
   // The event's own name is the one of that time.
   const own = [name, username, names.get(row.resource_id), email].find((one) => typeof one === 'string')
@@ -95,15 +101,17 @@ function cellsOf(row: PrintedRow, names: ReadonlyMap<string, string>): string[] 
   return [
     row.at,
     row.actor_kind === 'system' ? 'system' : `${row.actor_kind} ${actor}`,
+    address ?? '-',
     row.action,
     row.organization_name ?? row.organization_id ?? '-',
     own === undefined ? row.resource_id : `${own} (${row.resource_id})`,
-    isEmpty ? '' : row.details.replaceAll(ID, (id) => (names.has(id) ? `${names.get(id)} (${id})` : id)),
+    isEmpty ? '' : text.replaceAll(ID, (id) => (names.has(id) ? `${names.get(id)} (${id})` : id)),
   ]
 }
 
 function jsonOf(row: PrintedRow): string {
   const { number, at, action } = row
+  const { address, details } = splitDetails(row.details)
   const organization =
     row.organization_id === null ? null : { id: row.organization_id, name: row.organization_name }
   return JSON.stringify({
@@ -114,6 +122,7 @@ function jsonOf(row: PrintedRow): string {
     organization,
     resource: { type: row.resource_type, id: row.resource_id },
     'request-id': row.request_id,
-    details: readDetails(row.details),
+    address,
+    details: readDetails(details),
   })
 }

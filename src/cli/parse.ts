@@ -1,3 +1,4 @@
+import { canonicalAddress } from '../core/ip-address.ts'
 import { isKeyOf } from '../core/keys.ts'
 import { InvalidArgumentError } from 'commander'
 import type { Clock, Timestamp } from '../core/clock.ts'
@@ -36,6 +37,14 @@ export function parseMoment(text: string, clock: Clock, direction: 'past' | 'fut
     )
   }
   return timestamp(new Date(time))
+}
+
+/** An IP address, in its canonical form. */
+export function parseAddress(text: string): string {
+  const address = canonicalAddress(text)
+  if (address === undefined)
+    throw new InvalidArgumentError('It must be an address such as 192.0.2.1 or 2001:db8::1.')
+  return address
 }
 
 export function parseCount(text: string): number {

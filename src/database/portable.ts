@@ -203,6 +203,12 @@ export function listHolds(
   return sql<boolean>`case when octet_length(${json}) > ${sql.lit(maxBytes)} then true else ${holds} end`
 }
 
+/** Whether a text ends with another one. */
+export function endsWith(column: string, end: string): RawBuilder<SqlBool> {
+  const text = sql.ref(column)
+  return sql<SqlBool>`substr(${text}, length(${text}) - ${sql.lit(Array.from(end).length - 1)}) = ${end}`
+}
+
 /** A whole number of a flat JSON object in a text column; null if there is none. */
 export function numberIn(engine: Engine, column: string, name: string): RawBuilder<number | null> {
   // The JSON functions of PostgreSQL refuse half a surrogate pair, which another member may have. A text of the object

@@ -6,6 +6,8 @@ export type SessionTable = {
   user_id: string
   /** What the browser calls itself. */
   user_agent: string
+  /** Where the user signed in from. Null if the release before has written the row. */
+  address: string | null
   created_at: string
   last_used_at: string
   /** The longest time between two uses. An organization may demand a new sign-in after less. */

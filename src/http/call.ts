@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Query } from '../jsonapi/query.ts'
 import type { Held } from '../core/bytes-in-flight.ts'
+import { addressOf } from '../sessions/client-address.ts'
 import type { RunnerDeps } from './deps.ts'
 
 /** The route that the router found for a request. */
@@ -54,6 +55,12 @@ export class Call {
 
   get headers(): IncomingHttpHeaders {
     return this.stream.headers
+  }
+
+  /** The address of the client. Null for a command that uses its own server. */
+  get address(): string | null {
+    const { operator, config } = this.#deps
+    return operator === undefined ? (addressOf(this, config) ?? null) : null
   }
 
   /** Scheme and host for absolute URLs in the answer. */

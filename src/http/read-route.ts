@@ -166,7 +166,12 @@ async function writeReveals(
   }
   if (events.length === 0) return
   try {
-    const context = { at: timestamp(deps.clock.now()), requestId: call.requestId, actor }
+    const context = {
+      at: timestamp(deps.clock.now()),
+      requestId: call.requestId,
+      address: call.address,
+      actor,
+    }
     await deps.reveals.write(context, events)
   } catch (error) {
     if (isUnavailable(error)) throw error

@@ -220,8 +220,9 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const { context, outcome } = await this.#act(decided, request)
     const events = eventsOf(outcome, { resourceType: answers ?? place.type, organizationId })
     const { auditKey: key, clock } = this.#deps
-    const { requestId } = this.#call
-    insertAuditEvents(tx, { at: timestamp(clock.now()), requestId, actor: context.actor, key }, events)
+    const { requestId, address } = this.#call
+    const about = { at: timestamp(clock.now()), requestId, address, actor: context.actor, key }
+    insertAuditEvents(tx, about, events)
     if (document === undefined || status === 204) return noContent
     tx.noMoreChanges?.()
     return answerOf(status, await document({ ...context, result: outcome.result }))

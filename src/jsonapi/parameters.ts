@@ -1,3 +1,4 @@
+import { canonicalAddress } from '../core/ip-address.ts'
 import { parseTimestamp, type Timestamp } from '../core/clock.ts'
 import { AppError, invalidQuery } from '../core/errors.ts'
 import { parseId, type IdKind } from '../core/ids.ts'
@@ -171,6 +172,20 @@ export function maybeFlag(description: string): QueryParameter<boolean | undefin
 
 export function commaSeparated(description: string): QueryParameter<string[] | undefined> {
   return { description, isList: true, read: (query, name) => query.list(name) }
+}
+
+/** An IP address, in its canonical form. Throws 400 for anything else. */
+export function ipAddress(description: string): QueryParameter<string | undefined> {
+  return {
+    description,
+    read: (query, name) => {
+      const value = query.text(name)
+      if (value === undefined) return undefined
+      const address = canonicalAddress(value)
+      if (address !== undefined) return address
+      throw invalidQuery(`${name} must be an address such as 192.0.2.1 or 2001:db8::1`, name)
+    },
+  }
 }
 
 /** A time. Throws 400 if it is invalid. */

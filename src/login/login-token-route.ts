@@ -101,7 +101,8 @@ async function exchange(given: Form, call: Call, deps: RunnerDeps): Promise<stri
         name: user.username ?? '',
         tokenId: row.session_id,
       }
-      insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: auditKey }, [event])
+      const { requestId, address } = call
+      insertAuditEvents(tx, { at, requestId, address, actor, key: auditKey }, [event])
     }
     const row = await claimLoginCode(tx, hash, at)
     if (row === undefined) {

@@ -79,7 +79,7 @@ export async function withOpened<T>(
 /** Writes an audit event for an action of the operator, who has no token. So the event names the system's user. */
 export async function auditOperator(tx: Transaction, config: Config, event: AuditEvent): Promise<void> {
   const key = await operatorAuditKey(tx, config)
-  const context = { at: timestamp(systemClock.now()), requestId: null, actor: null, key }
+  const context = { at: timestamp(systemClock.now()), requestId: null, address: null, actor: null, key }
   const details = { ...event.details, 'command-line-user': systemUser() }
   insertAuditEvents(tx, context, [{ ...event, details }])
 }

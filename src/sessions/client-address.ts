@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { canonicalAddress } from '../core/ip-address.ts'
 import type { ServerConfig } from '../config.ts'
 import type { Call } from '../http/call.ts'
 
@@ -9,17 +9,21 @@ const GROUPS_OF_NETWORK = 4
 const WITH_PORT = /^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/
 
 /**
- * Where a request comes from, to count guesses by. Behind a proxy that is trusted, the last address in X-Forwarded-For, which
- * the proxy has added.
+ * Where a request comes from, in the canonical form of the address. Behind a proxy that is trusted, the last address in
+ * X-Forwarded-For, which the proxy has added. Undefined if the connection is closed already.
  */
-export function clientAddressOf(
+export function addressOf(
   { headers, stream }: Pick<Call, 'headers' | 'stream'>,
   { trustProxy }: Pick<ServerConfig, 'trustProxy'>,
-): string {
+): string | undefined {
   const last = trustProxy ? headers['x-forwarded-for']?.toString().split(',').at(-1)?.trim() : undefined
   const forwarded = last?.replace(WITH_PORT, '$1$2')
-  const direct = stream.socket.remoteAddress ?? ''
-  return networkOf(forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : direct)
+  return canonicalAddress(forwarded ?? '') ?? canonicalAddress(stream.socket.remoteAddress ?? '')
+}
+
+/** The network of the client, by which guesses are counted. */
+export function clientAddressOf(...given: Parameters<typeof addressOf>): string {
+  return networkOf(addressOf(...given) ?? '')
 }
 
 /** Of an IPv6 address the first 64 bits: one customer has all of them. */

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { relationOne, resourceType, timeSchema } from '../jsonapi/description.ts'
+import { nullable, relationOne, resourceType, timeSchema } from '../jsonapi/description.ts'
 import type { SessionRow } from './session-store.ts'
 
 /** `sessionId`: the viewer's current session. */
@@ -13,6 +13,7 @@ export const sessionResource = resourceType<SessionView>({
     'last-used-at': [timeSchema, ({ session }) => session.last_used_at],
     'expired-at': [timeSchema, ({ session }) => session.expires_at],
     'user-agent': [Type.String(), ({ session }) => session.user_agent],
+    address: [nullable(Type.String()), ({ session }) => session.address],
     'is-current': [Type.Boolean(), ({ session, sessionId }) => session.id === sessionId],
   },
   relationships: { user: relationOne('users') },

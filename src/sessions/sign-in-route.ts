@@ -203,6 +203,7 @@ async function begin(
       hash: hashToken(secret),
       user_id: userId,
       user_agent: (call.headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT),
+      address: call.address,
       created_at: timestamp(now),
       last_used_at: timestamp(now),
       longest_pause_ms: 0,
@@ -212,7 +213,8 @@ async function begin(
     await makeRoomForSession(tx, mine)
     await insertSession(tx, row)
     const actor: AuditActor = { kind: 'user', userId, name: username, tokenId: row.id }
-    const context = { at: row.created_at, requestId: call.requestId, actor, key: auditKey }
+    const { requestId, address } = call
+    const context = { at: row.created_at, requestId, address, actor, key: auditKey }
     insertAuditEvents(tx, context, [
       ...events,
       { action: 'session.begin', resourceType: 'sessions', resourceId: row.id, details: { user: userId } },

@@ -102,7 +102,7 @@ export class StateSweep {
   async #deleteSoftDeleted(tx: Transaction, { time, now }: RetentionTime): Promise<void> {
     const { secretKey, deletedStateDays } = this.#config
     const before = timeAfter(time, -deletedStateDays * 24 * HOUR_MS)
-    const context = { at: timestamp(now), requestId: null, actor: null, key: this.#auditKey }
+    const context = { at: timestamp(now), requestId: null, address: null, actor: null, key: this.#auditKey }
     for (const row of await findSoftDeletedBefore(tx, before, MAX_DELETED_AT_ONCE)) {
       await deleteContent(tx, row.id, secretKey)
       insertAuditEvents(tx, context, [

@@ -149,7 +149,8 @@ async function finish(
   // A request to the URL acts as the creator, who got the URL. No token was used.
   const { kind: actorKind, userId, name } = creator
   const actor = { kind: actorKind, userId, name }
-  insertAuditEvents(tx, { at, requestId: call.requestId, actor, key: deps.auditKey }, [event])
+  const { requestId, address: from } = call
+  insertAuditEvents(tx, { at, requestId, address: from, actor, key: deps.auditKey }, [event])
 }
 
 /** Reads the body in chunks, up to the limit. */

@@ -76,6 +76,7 @@ export async function addSessions({ app }: TestServer, userId: string, count: nu
         id,
         hash: id,
         user_id: userId,
+        address: null,
         user_agent: 'another browser',
         created_at: at,
         last_used_at: at,

@@ -175,7 +175,14 @@ describe('the pages that manage', () => {
     await page.getByLabel('Revealed output').fill('seen')
     await page.getByRole('button', { name: 'Find', exact: true }).click()
     await page.getByRole('row').filter({ hasText: 'workspace.create' }).first().waitFor({ state: 'detached' })
-    await page.getByRole('row').filter({ hasText: reader.username }).waitFor()
+    await page
+      .getByRole('row')
+      .filter({ hasText: reader.username })
+      .filter({ hasText: '127.0.0.1' })
+      .waitFor()
+    await page.getByLabel('Address of the client').fill('192.0.2.1')
+    await page.getByRole('button', { name: 'Find', exact: true }).click()
+    await page.getByText('No event matches.').waitFor()
   })
 
   test('let an administrator give somebody invited a link, with which they make their account', async () => {

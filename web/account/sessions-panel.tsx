@@ -10,6 +10,7 @@ type Session = {
   readonly 'created-at': string
   readonly 'last-used-at': string
   readonly 'user-agent': string
+  readonly address: string | null
   readonly 'is-current': boolean
 }
 
@@ -36,7 +37,7 @@ export function SessionsPanel({ userId }: { readonly userId: string }) {
       {end.isError ? <Failed error={end.error} /> : null}
       <PagedTable
         query={sessions}
-        columns={['Browser', 'Signed in', 'Last used', 'Actions']}
+        columns={['Browser', 'Signed in', 'From', 'Last used', 'Actions']}
         empty="There is none."
         page={page}
         onShow={setPage}
@@ -50,6 +51,7 @@ export function SessionsPanel({ userId }: { readonly userId: string }) {
               <td>
                 <Time at={attributes['created-at']} />
               </td>
+              <td>{attributes.address ?? 'unknown'}</td>
               <td>
                 <Time at={attributes['last-used-at']} />
               </td>

@@ -16,6 +16,7 @@ type AuditEvent = {
   readonly action: string
   readonly actor: { readonly kind: string; readonly id: string | null; readonly name: string | null }
   readonly resource: { readonly type: string; readonly id: string }
+  readonly address: string | null
   readonly 'request-id': string | null
   readonly details: Readonly<Record<string, unknown>> | null
 }
@@ -26,6 +27,7 @@ export type AuditFilter = {
   readonly resource?: string | undefined
   readonly request?: string | undefined
   readonly output?: string | undefined
+  readonly address?: string | undefined
 }
 
 const auditQuery = (organization: string, filter: AuditFilter, page: number) =>
@@ -38,6 +40,7 @@ const auditQuery = (organization: string, filter: AuditFilter, page: number) =>
         'filter[resource-id]': filter.resource,
         'filter[request-id]': filter.request,
         'filter[output]': filter.output,
+        'filter[address]': filter.address,
       }),
     ),
     placeholderData: keepPreviousData,
@@ -58,6 +61,7 @@ export function AuditPage() {
         resource: given('resource'),
         request: given('request'),
         output: given('output'),
+        address: given('address'),
       },
     })
   }
@@ -70,11 +74,12 @@ export function AuditPage() {
         <Field label="Id of the changed object" name="resource" defaultValue={filter.resource} />
         <Field label="Request id" name="request" defaultValue={filter.request} />
         <Field label="Revealed output" name="output" defaultValue={filter.output} />
+        <Field label="Address of the client" name="address" defaultValue={filter.address} />
         <Button type="submit">Find</Button>
       </Form>
       <PagedTable
         query={events}
-        columns={['At', 'Who', 'Action', 'To what']}
+        columns={['At', 'Who', 'From', 'Action', 'To what']}
         empty="No event matches."
         page={page}
         onShow={(number) => void navigate({ search: { ...filter, page: number } })}
@@ -86,6 +91,7 @@ export function AuditPage() {
                 <Time at={attributes['created-at']} />
               </td>
               <td dir="auto">{attributes.actor.name ?? attributes.actor.id ?? attributes.actor.kind}</td>
+              <td>{attributes.address ?? '–'}</td>
               <th scope="row">
                 <code>{attributes.action}</code>
               </th>
