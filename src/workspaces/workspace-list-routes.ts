@@ -27,8 +27,12 @@ export const workspaceListRoutes: readonly Route[] = [
     query: {
       'search[name]': text('Part of the name, ignoring case'),
       'search[wildcard-name]': text('The name, ignoring case, with * at its ends for anything'),
-      'search[tags]': commaSeparated('Workspaces with all of these tags, separated by commas'),
-      'search[exclude-tags]': commaSeparated('Workspaces without any of these tags, separated by commas'),
+      'search[tags]': commaSeparated(
+        'Workspaces with all of these, each as a tag or as the key of a key-value tag in effect, separated by commas',
+      ),
+      'search[exclude-tags]': commaSeparated(
+        'Workspaces without any of these as a tag or as the key of a key-value tag in effect, separated by commas',
+      ),
       'filter[project][id]': idOf('project', 'Workspaces of this project alone'),
       ...taggedFilter('Workspaces with this key-value tag in effect'),
       'filter[tag-union]': flag('true: one of several filter[tagged] is enough'),

@@ -1,5 +1,5 @@
 import { existing } from '../core/existing.ts'
-import { expressionBuilder, sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
+import { expressionBuilder, sql, type NotNull, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { isWorkspaceGranted, type Reach } from '../access/granted-places-store.ts'
 import type { Transaction } from '../database/database.ts'
 import { countOf } from '../database/pages.ts'
@@ -80,15 +80,14 @@ export async function listVisibleWorkspaces(
   if (reach !== 'everything') query = query.where(isWorkspaceGranted(tx, reach.userId))
   if (filter.name !== undefined) query = query.where(holdsText(tx.engine, 'workspaces.name', filter.name))
   if (filter.wildcardName !== undefined) query = query.where(matches(tx, filter.wildcardName))
-  if (filter.tags !== undefined) {
-    const { tags } = filter
-    const withAll = taggedWorkspaces(tx, organizationId, tags).$if(tags.length > 1, (withSome) =>
-      withSome.groupBy('workspace_id').having((eb) => eb.fn.countAll(), '=', tags.length),
-    )
-    query = query.where('workspaces.id', 'in', withAll)
-  }
+  if (filter.tags !== undefined)
+    query = query.where('workspaces.id', 'in', withAll(organizationId, filter.tags))
   if (filter.withoutTags !== undefined) {
-    query = query.where('workspaces.id', 'not in', taggedWorkspaces(tx, organizationId, filter.withoutTags))
+    const { byTag, byOwnKey, projectsByKey } = withOneOf(organizationId, filter.withoutTags)
+    query = query
+      .where('workspaces.id', 'not in', byTag)
+      .where('workspaces.id', 'not in', byOwnKey)
+      .where('workspaces.project_id', 'not in', projectsByKey)
   }
   if (filter.tagged !== undefined && filter.tagged.length > 0) {
     const tagged = filter.tagged.map((each) => isWorkspaceTagged(organizationId, each))
@@ -141,13 +140,52 @@ function matches(tx: Transaction, pattern: string): RawBuilder<boolean> {
   return sql<boolean>`${name} = ${part}`
 }
 
-function taggedWorkspaces(tx: Transaction, organizationId: string, anyOf: readonly string[]) {
+/**
+ * Selects the workspaces and projects that have one of these tags, and those that have a key-value tag with such a key.
+ * A workspace has the keys of its project, whatever value it gives them.
+ */
+function withOneOf(organizationId: string, names: readonly string[]) {
+  const eb = expressionBuilder<Tables>()
   // PostgreSQL accepts no NUL, and no tag contains one.
-  const names = anyOf.filter((name) => !name.includes('\0'))
-  return tx.db
-    .selectFrom('tags')
-    .innerJoin('workspace_tags', 'workspace_tags.tag_id', 'tags.id')
-    .where('tags.organization_id', '=', organizationId)
-    .where('tags.name', 'in', names.length === 0 ? [''] : names)
-    .select('workspace_tags.workspace_id')
+  const known = ['', ...names.filter((name) => !name.includes('\0'))]
+  const bound = eb
+    .selectFrom('tag_bindings')
+    .where('tag_bindings.organization_id', '=', organizationId)
+    .where('tag_bindings.key', 'in', known)
+  return {
+    byTag: eb
+      .selectFrom('tags')
+      .innerJoin('workspace_tags', 'workspace_tags.tag_id', 'tags.id')
+      .where('tags.organization_id', '=', organizationId)
+      .where('tags.name', 'in', known)
+      .select(['workspace_tags.workspace_id']),
+    byOwnKey: bound
+      .where('tag_bindings.workspace_id', 'is not', null)
+      .select('tag_bindings.workspace_id')
+      .$narrowType<{ workspace_id: NotNull }>(),
+    projectsByKey: bound
+      .where('tag_bindings.project_id', 'is not', null)
+      .select('tag_bindings.project_id')
+      .$narrowType<{ project_id: NotNull }>(),
+  }
+}
+
+/** Selects the workspaces that have all of these names, each as a tag or as the key of a key-value tag. */
+function withAll(organizationId: string, names: readonly string[]) {
+  const eb = expressionBuilder<Tables>()
+  const { byTag, byOwnKey, projectsByKey } = withOneOf(organizationId, names)
+  const found = byTag
+    .select('tags.name as name')
+    .union(byOwnKey.select('tag_bindings.key as name'))
+    .union(
+      projectsByKey
+        .clearSelect()
+        .innerJoin('workspaces as inheriting', 'inheriting.project_id', 'tag_bindings.project_id')
+        .select(['inheriting.id as workspace_id', 'tag_bindings.key as name']),
+    )
+  return eb
+    .selectFrom(found.as('found'))
+    .select('found.workspace_id')
+    .groupBy('found.workspace_id')
+    .having((of) => of.fn.countAll(), '=', names.length)
 }
