@@ -88,8 +88,7 @@ export const settings = {
   release: setting(release, 'Release of Terraform Enterprise to answer like, for example 202408-1'),
   maskListedOutputs: setting(
     flag,
-    'Also return sensitive values as null in lists of outputs and in include=outputs',
-    'false',
+    'Also return sensitive values as null in lists of outputs and in include=outputs (default: true with the dialect current, false with documented)',
   ),
   maxConnections: setting(
     integer(16, 1_000_000),

@@ -25,13 +25,16 @@ const masked = { open: 'seen', password: null, 'pin\0': null }
 describe.each(engines)('sensitive outputs on %s', (engine) => {
   let server: TestServer
   let strict: TestServer
+  let current: TestServer
   beforeAll(async () => {
     server = await startServer(engine)
     strict = await startServer(engine, { maskListedOutputs: 'true' })
+    current = await startServer(engine, { dialect: 'current' })
   })
   afterAll(async () => {
     await server.stop()
     await strict.stop()
+    await current.stop()
   })
 
   /** All lists of outputs, except the current outputs. */
@@ -182,6 +185,35 @@ describe.each(engines)('sensitive outputs on %s', (engine) => {
       'hunter2',
     )
     expect(await reveals(strict, stateVersionId)).toHaveLength(1)
+  })
+
+  test('the dialect current masks lists by default, so a read of the tfe provider is one reveal', async () => {
+    const organization = await createTestOrganization(current)
+    const { client } = organization.owner
+    const { workspaceId, stateVersionId } = await createState(organization, outputs)
+    for (const path of lists(organization, workspaceId, stateVersionId)) {
+      expect(valuesOf(await client.get(path)), path).toEqual(masked)
+    }
+    expect(await reveals(current, stateVersionId)).toEqual([])
+    const { name } = (await client.get(`/workspaces/${workspaceId}`)).json.data.attributes
+    const read = await client.get(`/organizations/${organization.name}/workspaces/${name}?include=outputs`)
+    const secret = read.json.included.find(({ attributes }: Json) => attributes.name === 'password')
+    const single = await client.get(`/state-version-outputs/${secret.id}`)
+    expect(single.json.data.attributes.value).toBe('hunter2')
+    expect(await reveals(current, stateVersionId)).toHaveLength(1)
+  })
+
+  test('PURSER_MASK_LISTED_OUTPUTS=false shows them in the dialect current, too', async () => {
+    const open = await startServer(engine, { dialect: 'current', maskListedOutputs: 'false' })
+    try {
+      const organization = await createTestOrganization(open)
+      const { workspaceId, stateVersionId } = await createState(organization, outputs)
+      for (const path of lists(organization, workspaceId, stateVersionId)) {
+        expect(valuesOf(await organization.owner.client.get(path)), path).toEqual(real)
+      }
+    } finally {
+      await open.stop()
+    }
   })
 
   test('are kept back while the audit trail cannot be written; what reveals nothing is answered', async () => {

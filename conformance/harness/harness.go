@@ -29,6 +29,14 @@ func Dialect() string {
 	return "documented"
 }
 
+// ListedSecret is the JSON of a sensitive value in a list of outputs or in include=outputs.
+func ListedSecret(value string) string {
+	if Dialect() == "current" {
+		return "null"
+	}
+	return value
+}
+
 // DefaultExecutionMode is the mode of a new organization and its workspaces. Nothing runs on the server in any dialect.
 func DefaultExecutionMode() string {
 	if Dialect() == "current" {

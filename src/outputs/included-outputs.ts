@@ -7,7 +7,7 @@ import type { LaterParts, Piece } from '../jsonapi/later-parts.ts'
 import { outputFragment, type OutputShape } from './output-document.ts'
 import { outputId } from './output-ids.ts'
 import { outputPieces } from './output-pieces.ts'
-import { revealOf, revealOfMany } from './output-reveals.ts'
+import { masksLists, revealOf, revealOfMany } from './output-reveals.ts'
 import { hasOutputs, readOutputs, refuseUnprocessed } from './outputs.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 
@@ -66,7 +66,7 @@ export async function includedOutputs(
   refuseUnprocessed(stateVersion)
   if (!hasOutputs(stateVersion)) return noOutputs
   const mayRead = isPermitted('outputs:read', actor, standing, target)
-  const isMasked = reveal === undefined || deps.config.maskListedOutputs || !mayRead
+  const isMasked = reveal === undefined || masksLists(deps.config) || !mayRead
   const hidden = mayRead ? 'values' : 'values and shapes'
   const masking = isMasked ? hidden : 'nothing'
   const { output_key: key, outputs_count: count } = stateVersion

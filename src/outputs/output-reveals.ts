@@ -1,10 +1,16 @@
 import type { AuditEvent } from '../audit/audit-store.ts'
+import type { Config } from '../config.ts'
 import type { ContentSource } from '../state-content/stored-content.ts'
 import { outputsInTurn, shownName, type PlacedStoredOutput } from './outputs.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 
 /** Maximum of names in one event. Only an answer with all outputs can reveal more; its event has their number. */
 export const MAX_NAMED_OUTPUTS = 1_000
+
+/** Whether an answer with several outputs has null for sensitive values. */
+export function masksLists({ maskListedOutputs, dialect }: Config): boolean {
+  return maskListedOutputs ?? dialect === 'current'
+}
 
 /** The audit event for sensitive values in an answer; undefined if the answer reveals none. */
 export function revealOf(

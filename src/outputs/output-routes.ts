@@ -5,7 +5,7 @@ import { document, listDocument } from '../jsonapi/document.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
 import { outputFragment } from './output-document.ts'
 import { outputPieces } from './output-pieces.ts'
-import { revealOf, revealOfMany } from './output-reveals.ts'
+import { masksLists, revealOf, revealOfMany } from './output-reveals.ts'
 import { hasOutputs, readOutputs, refuseUnprocessed } from './outputs.ts'
 import { outputPlace, stateVersionPlace } from '../state-versions/state-version-place.ts'
 import { isContentDeleted } from '../state-versions/state-version-store.ts'
@@ -26,7 +26,7 @@ export const outputRoutes: readonly Route[] = [
       if (known !== undefined) return known
       const from = (page.number - 1) * page.size
       const outputs = await readOutputs(tx, deps, stateVersion, from, from + page.size)
-      const masking = deps.config.maskListedOutputs ? 'values' : 'nothing'
+      const masking = masksLists(deps.config) ? 'values' : 'nothing'
       const total = stateVersion.resources_processed === 1 ? stateVersion.outputs_count : 0
       if (outputs === undefined) {
         const end = from + page.size

@@ -143,7 +143,7 @@ func TestOutputsAreListedAndRead(t *testing.T) {
 	list := w.client.API.StateVersions().ByState_version_id(stateID).Outputs()
 	all, err := list.Get(t.Context(), nil)
 	must(t, err)
-	wantEqual(t, "outputs", described(t, all.GetData()), outputs(`"hunter2"`))
+	wantEqual(t, "outputs", described(t, all.GetData()), outputs(harness.ListedSecret(`"hunter2"`)))
 	page, err := list.Get(t.Context(), with(stateversions.ItemOutputsRequestBuilderGetQueryParameters{
 		Pagenumber: new(int32(2)),
 		Pagesize:   new(int32(3)),
@@ -178,7 +178,7 @@ func TestReaderOfOutputsNeverGetsTheState(t *testing.T) {
 
 	readable, err := readerClient.API.StateVersions().ByState_version_id(stateID).Outputs().Get(t.Context(), nil)
 	must(t, err)
-	wantEqual(t, "outputs for the reader", described(t, readable.GetData()), outputs(`"hunter2"`))
+	wantEqual(t, "outputs for the reader", described(t, readable.GetData()), outputs(harness.ListedSecret(`"hunter2"`)))
 	wantStatus(t, second(workspace.CurrentStateVersion().Get(t.Context(), nil)), tfe.ErrNotFound)
 	wantStatus(t, second(readerClient.API.StateVersions().ByState_version_id(stateID).Get(t.Context(), nil)), tfe.ErrNotFound)
 	wantStatus(t, second(workspace.StateVersions().Post(t.Context(), stateBody(state), nil)), tfe.ErrNotFound)
