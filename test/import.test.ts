@@ -257,6 +257,26 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
     expect((await documentsOf(target.admin, `${world.name}-2`)).versions).toEqual([])
   })
 
+  test('bytes that force made current again are a version of their own, and current', async () => {
+    const world = await createTestOrganization(source)
+    const { client } = world.owner
+    const first = stateText('{"a": {"value": 1, "type": "number"}}', 1)
+    const { workspaceId } = await createState(world, '{"a": {"value": 1, "type": "number"}}')
+    await lock(client, workspaceId)
+    for (const state of [stateText('{"b": {"value": 1, "type": "number"}}', 2), first]) {
+      const more = { state: base64(state), force: true }
+      expect((await postState(client, workspaceId, state, more)).status).toBe(201)
+    }
+    await client.post(`/workspaces/${workspaceId}/actions/unlock`)
+    const report = await importInto(target, sourceOf(source.address, tokenOf(world)))
+    expect(report.notCopied).toEqual([])
+    expect(await documentsOf(target.admin, world.name)).toEqual(await documentsOf(source.admin, world.name))
+    const outputs = await target.admin.get(
+      `/workspaces/${await workspaceIdOf(world.name)}/current-state-version-outputs`,
+    )
+    expect(outputs.json.data[0].attributes.name).toBe('a')
+  })
+
   const workspaceIdOf = async (organization: string) =>
     (await target.admin.get(`/organizations/${organization}/workspaces`)).json.data[0].id
 

@@ -133,6 +133,41 @@ func TestStateIsPulledAndPushed(t *testing.T) {
 	})
 }
 
+// An older state, pushed by force, has a serial that exists, and so has the next apply.
+func TestOlderStateIsPushedByForce(t *testing.T) {
+	w := newWorld(t)
+	d := w.newDirectory(t, w.owner, map[string]string{
+		"main.tf": `
+variable "text" {}
+output "text" { value = var.text }
+`,
+		"backend.tf": w.backendBlock("remote", `name = "network"`),
+	})
+	d.ok(t, "init")
+	apply := func(text string) string {
+		t.Helper()
+		d.ok(t, "apply", "-auto-approve", "-var", "text="+text)
+		return d.ok(t, "state", "pull")
+	}
+	file := filepath.Join(d.path, "older.tfstate")
+	write(t, file, apply("one"))
+	for _, text := range []string{"two", "three", "four"} {
+		apply(text)
+	}
+	d.refused(t, "serial", "state", "push", file)
+	d.ok(t, "state", "push", "-force", file)
+	wantText(t, d.ok(t, "output", "-raw", "text"), "one")
+	for _, text := range []string{"two", "five"} {
+		apply(text)
+		wantText(t, d.ok(t, "output", "-raw", "text"), text)
+	}
+	workspace, err := w.client.Workspaces.Read(t.Context(), w.organization, "network")
+	must(t, err)
+	if workspace.Locked {
+		t.Fatal("a push by force has left the workspace locked")
+	}
+}
+
 func TestLocalStateIsTakenOver(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
 		w := newWorld(t)

@@ -246,17 +246,23 @@ function base64Of(spool: Spool): string {
   return Buffer.concat([...spool.chunks()]).toString('base64')
 }
 
-/** A lower serial or another lineage is refused. The source was forced to accept it, so force it here too. */
+/**
+ * A lower serial or another lineage is refused, and bytes that an older version has are answered with that version. The
+ * source was forced to accept them, so force them here too.
+ */
 async function createVersion(context: Copying, attributes: Record<string, unknown>): Promise<Resource> {
   const { target, workspaceId } = context
   const path = `/workspaces/${workspaceId}/state-versions`
   const type = 'state-versions'
+  const current = () => currentHere(context, workspaceId)
   try {
-    return await target.send('POST', path, { type, attributes })
+    const made = await target.send('POST', path, { type, attributes })
+    const isOld = made.attributes.status === 'finalized' && (await current()) !== made.id
+    if (!isOld) return made
   } catch (error) {
     if (!(error instanceof Refused) || ![409, 412].includes(error.status)) throw error
     // Another import at the same time, as the same user, may write under the same lock.
-    if ((await currentHere(context, workspaceId)) !== context.current) throw error
-    return target.send('POST', path, { type, attributes: { ...attributes, force: true } })
+    if ((await current()) !== context.current) throw error
   }
+  return target.send('POST', path, { type, attributes: { ...attributes, force: true } })
 }

@@ -47,7 +47,7 @@ export const stateVersionCreateRoutes: readonly Route[] = [
       // Sent together: on PostgreSQL the organization is locked for each round trip.
       const [newest, ofSerial] = await Promise.all([
         findNewestStateVersion(tx, workspace),
-        findBySerial(tx, workspace.id, given.serial),
+        findBySerial(tx, workspace.id, given),
       ])
       const same = judgeNewStateVersion(given, ofSerial, newest)
       if (same !== undefined && (same.status !== 'pending' || state === undefined)) return unchanged(same)
@@ -64,7 +64,8 @@ export const stateVersionCreateRoutes: readonly Route[] = [
       if (same === undefined) {
         await discardPendingStateVersions(tx, workspace.id)
         await insertPending(context, prepared, now)
-        const details = { serial: given.serial, 'workspace-id': workspace.id }
+        const forced = given.force ? { force: true } : {}
+        const details = { serial: given.serial, 'workspace-id': workspace.id, ...forced }
         events.push({ ...about, action: 'state-version.create', details })
       }
       let givenOutputsCount = same?.given_outputs_count ?? null

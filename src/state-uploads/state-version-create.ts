@@ -39,7 +39,7 @@ export async function prepareStateVersion(bytes: Buffer, caller: Caller): Promis
   const given = await readNewStateVersion(bytes)
   // A pending version that this request completes already has an id and a key.
   const account = accountOf(caller.actor)
-  const bySerial = (tx: Transaction) => findBySerial(tx, resource.workspace.id, given.serial)
+  const bySerial = (tx: Transaction) => findBySerial(tx, resource.workspace.id, given)
   const same = await deps.database.read(bySerial, { account })
   const isCompletion = same !== undefined && same.status === 'pending' && same.md5 === given.md5
   const stateVersionId = isCompletion ? same.id : deps.newId('stateVersion')

@@ -44,22 +44,28 @@ export function lockStateVersion(tx: Transaction, id: string): Promise<StateVers
 /** The state version whose output ids begin with this key. */
 export const findStateVersionByOutputKey = rowBy('state_versions', 'output_key')
 
-const bySerial = prepared<{ workspaceId: string; serial: number }>()((db, param) =>
+const bySerial = prepared<{ workspaceId: string; serial: number; md5: string }>()((db, param) =>
   db
     .selectFrom('state_versions')
     .where('workspace_id', '=', param('workspaceId'))
     .where('serial', '=', param('serial'))
     .where('status', '!=', sql.lit<'discarded'>('discarded'))
-    .selectAll(),
+    .selectAll()
+    .orderBy((eb) => eb('md5', '=', param('md5')), 'desc')
+    .orderBy('number', 'desc')
+    .limit(1),
 )
 
-/** The version with this serial that is not discarded; there is at most one. */
+/**
+ * The newest version with this serial and MD5 hash that is not discarded; without one, the newest with this serial. There
+ * may be several, because a state that is pushed by force may have the serial of an older one.
+ */
 export function findBySerial(
   tx: Transaction,
   workspaceId: string,
-  serial: number,
+  { serial, md5 }: Pick<StateVersionRow, 'serial' | 'md5'>,
 ): Promise<StateVersionRow | undefined> {
-  return tx.first(bySerial, { workspaceId, serial })
+  return tx.first(bySerial, { workspaceId, serial, md5 })
 }
 
 type NewStateVersion = Pick<

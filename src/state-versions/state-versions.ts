@@ -43,12 +43,16 @@ export const newStateVersionBody = {
   required: ['serial', 'md5'] as const,
 }
 
-type Known = Pick<StateVersionRow, 'serial' | 'lineage'>
+type Known = Pick<StateVersionRow, 'id' | 'serial' | 'lineage'>
+
+const OTHER_BYTES =
+  'The MD5 hash of the state provided does not match what is currently known for the same serial number. ' +
+  'To make an older state the current one, roll back to its version, or push it with force'
 
 /**
  * Checks a create against the stored versions. Throws conflicts in the order of docs/reference/state.md (create-order).
  *
- * @param same the version with this serial that is not discarded
+ * @param same the version with this serial that is not discarded, if possible one with the same MD5 hash
  * @param newest the newest version that is current, or a snapshot that may become current
  * @returns `same` if it has the same MD5 hash, so no new version is needed
  */
@@ -57,11 +61,12 @@ export function judgeNewStateVersion(
   same: StateVersionRow | undefined,
   newest: Known | undefined,
 ): StateVersionRow | undefined {
-  if (same?.md5 === given.md5) return same
-  if (same !== undefined) {
-    throw conflict(
-      'The MD5 hash of the state provided does not match what is currently known for the same serial number',
-    )
+  const isPast = same !== undefined && same.status !== 'pending' && same.id !== newest?.id
+  // After a lower serial was forced, the next ones are those of versions of the past.
+  const isNext = newest !== undefined && given.serial > newest.serial
+  if (same !== undefined && !(isPast && (given.force || isNext))) {
+    if (same.md5 === given.md5) return same
+    if (!given.force) throw conflict(OTHER_BYTES)
   }
   if (given.force || newest === undefined) return undefined
   if (given.lineage !== null && newest.lineage !== null && given.lineage !== newest.lineage) {
