@@ -91,6 +91,33 @@ onEachEngine('team tokens', { maxTokens: '3' }, (server) => {
     expect(all.json.meta.pagination['total-count']).toBe(3)
   })
 
+  test('a token that is named in place of its team is deleted, as the tfe provider closes an ephemeral one', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const team = await createTeam(organization)
+    const single = (await client.post(`/teams/${team}/authentication-token`)).json.data.id
+    const described = (await client.post(`/teams/${team}/authentication-tokens`, token('run'))).json.data.id
+    const close = (by: typeof client, id: string) => by.delete(`/teams/${id}/authentication-token`)
+    const member = await addMember(server, organization, [team])
+    await client.patch(`/teams/${team}`, {
+      data: { type: 'teams', attributes: { 'allow-member-token-management': false } },
+    })
+    const stranger = (await createTestOrganization(server)).owner
+    for (const by of [member.client, stranger.client])
+      expect((await close(by, described)).text).toBe(NOT_FOUND)
+    const trail = async () =>
+      (await client.get(`/organizations/${organization.name}/audit-events?page[size]=1`)).json.data[0]
+    expect((await close(client, described)).status).toBe(204)
+    expect((await trail()).attributes).toMatchObject({ action: 'team-token.delete' })
+    expect((await close(client, described)).text).toBe(NOT_FOUND)
+    expect(ids((await client.get(`/teams/${team}/authentication-tokens`)).json)).toEqual([single])
+    const own = await server.admin.post(`/users/${organization.owner.id}/authentication-tokens`)
+    const ofAll = await client.post(`/organizations/${organization.name}/authentication-token`)
+    for (const other of [own, ofAll]) expect((await close(client, other.json.data.id)).text).toBe(NOT_FOUND)
+    expect((await client.get(`/teams/${described}/authentication-token`)).text).toBe(NOT_FOUND)
+    expect((await close(client, team)).status).toBe(204)
+  })
+
   test('a service account is nobody’s to add, remove, invite or name, or to give a token', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner

@@ -9,6 +9,7 @@ import { teamPlace } from '../teams/team-place.ts'
 import type { TeamRow } from '../teams/team-store.ts'
 import { deleteTeamToken } from './token-deletion.ts'
 import { tokenFragment, viewerOf } from './token-document.ts'
+import { teamOrItsTokenPlace } from './token-place.ts'
 import {
   deleteToken,
   findSingleToken,
@@ -81,13 +82,13 @@ export const teamTokenRoutes: readonly Route[] = [
     },
   }),
 
-  write(teamPlace, '/authentication-token', {
+  write(teamOrItsTokenPlace, '/authentication-token', {
     method: 'DELETE',
     status: 204,
     permission: 'team:tokens',
-    summary: "Delete a team's single token",
-    act: async ({ tx, resource: { team, organization } }) => {
-      const token = await findSingleToken(tx, ownerOf(team))
+    summary: "Delete a team's single token, or the team token that is named in place of the team",
+    act: async ({ tx, resource: { team, organization, named } }) => {
+      const token = named ?? (await findSingleToken(tx, ownerOf(team)))
       if (token === undefined) throw notFound()
       return doneAll(token, [await deleteTeamToken(tx, token, team, organization)])
     },
