@@ -53,7 +53,7 @@ onEachEngine('team members', { maxTeamMembers: '6' }, (server) => {
     expect((await byUser(client, 'POST', team, [])).status).toBe(204)
   })
 
-  test('all or none: unknown, foreign and invited users are refused alike, at their places', async () => {
+  test('all or none: adding unknown, foreign and invited users is refused alike, at their places', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner
     const team = await createTeam(organization)
@@ -69,11 +69,9 @@ onEachEngine('team members', { maxTeamMembers: '6' }, (server) => {
       'user-1111111111111111',
       'no\u0000body',
     ]
-    for (const method of ['POST', 'DELETE'] as const) {
-      const refused = await byUser(client, method, team, given)
-      expect(refused.status).toBe(422)
-      expect(problems(refused.json)).toEqual([1, 3, 4, 5].map((place) => [`/data/${place}/id`, NO_MEMBER]))
-    }
+    const refusal = await byUser(client, 'POST', team, given)
+    expect(refusal.status).toBe(422)
+    expect(problems(refusal.json)).toEqual([1, 3, 4, 5].map((place) => [`/data/${place}/id`, NO_MEMBER]))
     expect(await usersOf(organization, team)).toEqual([])
     const wrong = await client.post(`/teams/${team}/relationships/users`, {
       data: [{ type: 'teams', id: '' }],
@@ -84,6 +82,33 @@ onEachEngine('team members', { maxTeamMembers: '6' }, (server) => {
     ])
     const none = await client.post(`/teams/${team}/relationships/users`, { data: {} })
     expect(problems(none.json)).toEqual([['/data', 'data must be an array']])
+  })
+
+  test('whoever is removed may be gone: it does not matter which of two requests ends a membership', async () => {
+    const organization = await createTestOrganization(server)
+    const { client } = organization.owner
+    const team = await createTeam(organization)
+    const gone = await addMember(server, organization, [team])
+    const kept = await addMember(server, organization, [team])
+    const invited = await createUser(server)
+    const invitation = await invitePerson(organization, invited)
+    await byMembership(client, 'POST', team, [invitation])
+    expect((await client.delete(`/organization-memberships/${gone.membershipId}`)).status).toBe(204)
+    const trail = `/organizations/${organization.name}/audit-events?page[size]=1`
+    const last = (await client.get(trail)).json.data[0].id
+    const nobody = ['user-1111111111111111', 'no\u0000body', (await createUser(server)).username]
+    expect((await byUser(client, 'DELETE', team, [gone.username, gone.id, ...nobody])).status).toBe(204)
+    expect((await byMembership(client, 'DELETE', team, [gone.membershipId, 'nonsense'])).status).toBe(204)
+    // Before they accept, nobody may learn which user was invited.
+    expect((await byUser(client, 'DELETE', team, [invited.username])).status).toBe(204)
+    expect((await client.get(trail)).json.data[0].id).toBe(last)
+    expect(await usersOf(organization, team)).toEqual([kept.id])
+    await invited.client.post(`/organization-memberships/${invitation}/actions/accept`)
+    expect((await usersOf(organization, team)).sort()).toEqual([kept.id, invited.id].sort())
+    expect((await byUser(client, 'DELETE', team, [gone.id, kept.id])).status).toBe(204)
+    expect(await usersOf(organization, team)).toEqual([invited.id])
+    const wrong = await byUser(client, 'DELETE', team, [''])
+    expect(problems(wrong.json)).toEqual([['/data/0/id', 'id must be a non-empty string']])
   })
 
   test('a name that looks like the id of another user does not stand for that user', async () => {

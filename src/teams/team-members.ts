@@ -48,8 +48,9 @@ const IS_NOBODY: Record<MemberIds, string> = {
 }
 
 /**
- * The memberships that a request names, each once. Adds a problem with a pointer to each id that is not found. The text
- * is the same for unknown ids, ids of other organizations and, by user, ids that are only invited.
+ * The memberships that a request names, each once. To add somebody who is not found is a problem with a pointer. The text
+ * is the same for unknown ids, ids of other organizations and, by user, ids that are only invited. To remove them is none:
+ * a client that ends a membership and its places in teams side by side finds it gone.
  *
  * The team's service account stays whatever a request says. To add it is a problem. To remove it is none, because the tfe
  * provider removes whoever is in the team.
@@ -74,7 +75,7 @@ export async function resolveMembers(
     if (id === account || member?.user_id === account) {
       if (isAdding) problems.push({ detail: SERVICE_ACCOUNT_IS_KEPT, pointer })
     } else if (member === undefined || member.is_service_account === 1) {
-      problems.push({ detail: IS_NOBODY[by], pointer })
+      if (isAdding) problems.push({ detail: IS_NOBODY[by], pointer })
     } else members.set(member.id, member)
   })
   return [...members.values()]
