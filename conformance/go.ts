@@ -43,14 +43,16 @@ interface Tool {
   variables: (version: string) => string
 }
 
-const tofu: Tool = {
+const tofuIn = (module: string): Tool => ({
   name: 'tofu',
   title: 'OpenTofu',
-  module: 'tofu',
+  module,
   path: 'github.com/opentofu/opentofu/cmd/tofu',
   versionOf: 'github.com/opentofu/opentofu',
   variables: () => '-X github.com/opentofu/opentofu/version.dev=no',
-}
+})
+const tofu = tofuIn('tofu')
+const olderTofu = tofuIn('tofu-1.10')
 const terraform: Tool = {
   name: 'terraform',
   title: 'Terraform',
@@ -69,8 +71,9 @@ const provider: Tool = {
 }
 
 export interface Tools {
-  /** The paths of the two commands. */
+  /** The paths of the commands. */
   tofu: string
+  olderTofu: string
   terraform: string
   /** The folder of the provider, whose file has the name that a CLI looks for. */
   provider: string
@@ -78,7 +81,9 @@ export interface Tools {
 
 /** Builds the tools that are missing. The first build takes some minutes. */
 export function buildTools(): Tools {
-  const built = [tofu, terraform, provider].map((tool) => ({ tool, folder: folderOf(tool) }))
+  const foundTerraform = process.env['PURSER_TEST_TERRAFORM'] || undefined
+  const wanted = [tofu, provider, olderTofu, ...(foundTerraform === undefined ? [terraform] : [])]
+  const built = wanted.map((tool) => ({ tool, folder: folderOf(tool) }))
   mkdirSync(binaries, { recursive: true })
   for (const old of readdirSync(binaries)) {
     const isWanted = built.some(({ folder }) => folder === join(binaries, old))
@@ -87,7 +92,12 @@ export function buildTools(): Tools {
   }
   for (const { tool, folder } of built) if (!existsSync(folder)) build(tool, folder)
   const commandOf = (tool: Tool) => join(folderOf(tool), tool.name)
-  return { tofu: commandOf(tofu), terraform: commandOf(terraform), provider: folderOf(provider) }
+  return {
+    tofu: commandOf(tofu),
+    olderTofu: commandOf(olderTofu),
+    terraform: foundTerraform ?? commandOf(terraform),
+    provider: folderOf(provider),
+  }
 }
 
 export const binaries = join(folder, '.bin')
@@ -106,7 +116,9 @@ function folderOf(tool: Tool): string {
 }
 
 function build(tool: Tool, target: string): void {
-  process.stdout.write(`conformance: building ${tool.title}, which takes some minutes the first time\n`)
+  process.stdout.write(
+    `conformance: building ${tool.title} ${pinnedVersion(tool)}, which takes some minutes the first time\n`,
+  )
   const began = performance.now()
   const building = `${target}-building-${process.pid}`
   const { status } = spawnSync(

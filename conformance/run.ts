@@ -75,14 +75,22 @@ async function onServer(
   if (total.failed > before) process.stdout.write(`conformance: the server's last words:\n${server.tail()}\n`)
 }
 
-/** What the programs are told. */
-function environmentOf({ address }: Purser, dialect: Dialect, tools: Tools): NodeJS.ProcessEnv {
+/**
+ * What the programs are told. The programs of OpenTofu run with each of its two versions in one dialect on each engine, all
+ * others with the newer version.
+ */
+function environmentOf(
+  { address }: Purser,
+  dialect: Dialect,
+  tools: Tools,
+  module?: string,
+): NodeJS.ProcessEnv {
   return {
     ...process.env,
     PURSER_ADDRESS: address,
     PURSER_TOKEN: token,
     PURSER_DIALECT: dialect,
-    PURSER_TOFU: tools.tofu,
+    PURSER_TOFU: module === 'tofu' && dialect === 'current' ? tools.olderTofu : tools.tofu,
     PURSER_TERRAFORM: tools.terraform,
     PURSER_PROVIDER: tools.provider,
     PURSER_TOFU_CONFIG: tofuConfig(address, tofuHostname),
@@ -110,11 +118,14 @@ async function runDialect(
 ): Promise<void> {
   const name = `${engine}, ${dialect}`
   await onServer(name, { ...settings, PURSER_DIALECT: dialect }, async (server) => {
-    const environment = environmentOf(server, dialect, tools)
     for (const module of modulesOn(engine, dialect)) {
+      const environment = environmentOf(server, dialect, tools, module)
       add(`${module} on ${name}`, await runGoTests(module, environment, dialect, patterns))
     }
-    add(`clients in Python on ${name}`, await runPython(tools.python, environment, patterns))
+    add(
+      `clients in Python on ${name}`,
+      await runPython(tools.python, environmentOf(server, dialect, tools), patterns),
+    )
   })
 }
 

@@ -77,7 +77,7 @@ export const settings = {
   ),
   dialect: setting(
     oneOf('documented', 'current'),
-    'documented: exactly as the interface is documented; current: what go-tfe 1.109 and the tfe provider expect',
+    'documented: exactly as the interface is documented; current: what go-tfe 1.111 and the tfe provider expect',
     'documented',
   ),
   edition: setting(

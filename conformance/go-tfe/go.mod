@@ -5,7 +5,7 @@ go 1.26.4
 replace purser.example/conformance/harness => ../harness
 
 require (
-	github.com/hashicorp/go-tfe v1.109.0
+	github.com/hashicorp/go-tfe v1.111.2
 	github.com/hashicorp/go-tfe/v2 v2.1.0
 	github.com/microsoft/kiota-abstractions-go v1.9.4
 	github.com/microsoft/kiota-serialization-json-go v1.1.2

@@ -6,6 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -113,5 +116,52 @@ resource "tfe_team_access" "readers" {
 		t.Errorf("GET of the workspace that must not go: %d", status)
 	}
 	d.apply(t, workspace("force_delete = true"))
+	d.destroy(t)
+}
+
+// Ephemeral resources exist since OpenTofu 1.11. Their values must be right during a run, and be nowhere after it.
+const ephemeralOutputs = `
+ephemeral "tfe_outputs" "network" {
+  workspace = tfe_workspace.network.name
+  lifecycle {
+    postcondition {
+      condition = alltrue([
+        self.nonsensitive_values.vpc == "vpc-1",
+        self.nonsensitive_values.subnets.a.public,
+        !can(self.nonsensitive_values.password),
+        self.values.password == "hunter2",
+      ])
+      error_message = "the outputs read otherwise"
+    }
+  }
+}
+ephemeral "tfe_team_token" "run" {
+  team_id = tfe_team.readers.id
+  lifecycle {
+    postcondition {
+      condition     = startswith(self.token, "purser_team_")
+      error_message = "the token is none of a team"
+    }
+  }
+}
+`
+
+func tryEphemeral(t *testing.T, w world) {
+	d := w.newDirectory(t, w.owner.Token)
+	const resources = "resource \"tfe_workspace\" \"network\" {\n  name = \"network\"\n  force_delete = true\n}\nresource \"tfe_team\" \"readers\" {\n  name = \"readers\"\n}\n"
+	d.apply(t, resources)
+	w.uploadState(t, d.state(t).at(t, "tfe_workspace.network").text("id"))
+	d.apply(t, resources+ephemeralOutputs)
+	kept, err := os.ReadFile(filepath.Join(d.path, "terraform.tfstate"))
+	must(t, err)
+	for _, secret := range []string{"hunter2", "purser_team_"} {
+		if strings.Contains(string(kept), secret) {
+			t.Errorf("the state has %s", secret)
+		}
+	}
+	team := d.state(t).at(t, "tfe_team.readers").text("id")
+	if _, tokens := w.get(t, "teams/"+team+"/authentication-tokens"); !strings.Contains(tokens, `"data":[]`) {
+		t.Errorf("the token of a run has outlived it: %s", tokens)
+	}
 	d.destroy(t)
 }

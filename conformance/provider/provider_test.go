@@ -33,6 +33,7 @@ var programs = map[string]func(t *testing.T, w world){
 	"tfe_workspace, tags":               tryWorkspaceTags,
 	"tfe_workspace_settings":            tryWorkspaceSettings,
 	"tfe_outputs":                       tryOutputs,
+	"ephemeral resources":               tryEphemeral,
 	"import by the command":             tryImportCommand,
 	"what is not there":                 tryWhatIsNotThere,
 	"a whole organization":              tryWholeOrganization,

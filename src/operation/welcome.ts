@@ -10,9 +10,9 @@ import { adminTokenFile, type Prepared } from './prepare.ts'
 
 const dialects = {
   documented:
-    'exactly as the interface is documented; for the tfe provider or go-tfe 1.109, start with PURSER_DIALECT=current',
+    'exactly as the interface is documented; for the tfe provider or go-tfe 1.111, start with PURSER_DIALECT=current',
   current:
-    'as go-tfe 1.109 and the tfe provider expect it; PURSER_DIALECT=documented is exactly as documented',
+    'as go-tfe 1.111 and the tfe provider expect it; PURSER_DIALECT=documented is exactly as documented',
 } as const
 
 const creators = {

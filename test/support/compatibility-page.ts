@@ -142,9 +142,14 @@ function ownTestsSection(): string {
     'The following tests fail as expected. The run fails if one of them passes, or if another one fails:\n\n',
     '| why | tests |\n|---|---|\n',
     ...rows,
+    '\n## OpenTofu and Terraform\n\n',
+    `conformance/tofu runs OpenTofu ${openTofuVersion()} in the dialect \`documented\` and OpenTofu ${openTofuVersion('tofu-1.10')} in \`current\`, on SQLite and on PostgreSQL, and logs in with Terraform ${pinned('terraform', 'github.com/hashicorp/terraform')}, the last version under the MPL. `,
+    '`PURSER_TEST_TERRAFORM=path npm run conformance` does the same with the Terraform at that path.\n',
     '\n## Clients in Python\n\n',
     `conformance/python uses every implemented route with HashiCorp's ${inPython('pytfe')}, with ${inPython('terrasnek')}, and with ${inPython('pytfc')} as far as that client goes, on SQLite and on PostgreSQL, in both dialects. `,
-    'terrasnek looks for a registry of modules in the discovery document. Purser has none, so a caller must add it.\n',
+    'terrasnek looks for a registry of modules in the discovery document. Purser has none, so a caller must add it.\n\n',
+    "HashiCorp's Ansible collection hashicorp.terraform uses pytfe. No package registry has it, so conformance/python makes the calls of its versions 2.0.0 and 2.1.0: outputs, inventories, organizations, projects, workspaces, teams, access, users and tags. ",
+    'Version 2.1.0 itself passed once, by hand, with ansible-core 2.19.14: a second run of each module changed nothing. The exception is `organizations`, which reports a change each time on any server, since pytfe does not read attributes with a hyphen in their names there.\n',
   ].join('')
 }
 
@@ -163,7 +168,8 @@ function providerSection(): string {
     `conformance/provider runs the tfe provider ${providerVersion()} itself, built from its source, with OpenTofu ${openTofuVersion()}: `,
     'each of its resources and data sources of organizations, memberships, teams, tokens, access, projects, workspaces, tags and outputs is applied and planned again, and the second plan must be empty. Each attribute is changed, applied and planned again. ',
     'Everything is imported into a fresh state, by id and by name, and the plan must be empty too. Then it is destroyed, and the server must have none of it. The same is done with a configuration of a whole organization, as an owner, with the token of the team `owners` and as a site administrator. ',
-    'All of this passes on SQLite and on PostgreSQL, in both dialects. Ephemeral resources are not run, since this OpenTofu has none.\n\n',
+    'All of this passes on SQLite and on PostgreSQL, in both dialects. `ephemeral "tfe_outputs"` and `ephemeral "tfe_team_token"` are opened and closed, and their values are in no state afterwards. ',
+    'None of these resources has write-only arguments.\n\n',
     'conformance/go-tfe repeats the requests of the provider with the client libraries that it is built on, also with the library of later providers: ',
     'create, read, update each attribute, unset, import, destroy. After each write, the values sent are compared with the values read; a refusal must name the attribute.\n\n',
     'A perpetual difference is one that every `plan` shows again after an `apply`. In `current` there is none. In `documented` there are the following ones, and a program fails if one is missing here or no longer happens:\n\n',
@@ -172,11 +178,32 @@ function providerSection(): string {
     '\nA configured feature that Purser cannot have is refused with a message that names it: agent pools, version control, `two_factor_mandatory`, encryption with own keys (`enforce_hyok`).\n\n',
     'The provider itself leaves differences with any server: it never sends that `session_timeout_minutes`, `session_remember_minutes`, `owners_team_saml_role_id` or `trigger_patterns` was removed from a configuration ',
     '(give another value, or an empty list), and it accepts a `tfe_org_max_token_ttl_policy` only in the largest unit (`1mo`, not `30d`).\n',
+    pairsSection(),
+  ].join('')
+}
+
+/** The resources that the provider cannot keep beside each other on any server. */
+function pairsSection(): string {
+  const rivals = JSON.parse(readFileSync(new URL('rivals.json', conformance), 'utf8')) as {
+    pair: string[]
+    attribute?: string
+    reason: string
+  }[]
+  return [
+    '\n### Resources that meet\n\n',
+    '`TestProviderPairs` puts every pair of the resources into one configuration, about the same organization, team, members, project and workspace. It is applied, changed on one side and on the other, and destroyed; each plan after an apply must be empty. ',
+    'No server can satisfy the provider with the following pairs: the plan is empty while both agree, and not after a change on one side. The run fails if one of them is satisfied, or if another pair is not. ',
+    'The provider also fails to destroy `tfe_team_members` or `tfe_team_organization_members` of a team that another resource of the same run has just emptied, before it sends any request. The next run succeeds; a reference from the set to the other resource, or `depends_on`, avoids it.\n\n',
+    '| pair | why |\n|---|---|\n',
+    ...rivals.map(({ pair, attribute, reason }) => {
+      const about = attribute === undefined ? '' : `: \`${attribute}\``
+      return `| ${pair.map((kind) => `\`${kind}\``).join(', ')}${about} | ${reason} |\n`
+    }),
   ].join('')
 }
 
 const providerVersion = () => pinned('provider', 'github.com/hashicorp/terraform-provider-tfe')
-const openTofuVersion = () => pinned('tofu', 'github.com/opentofu/opentofu')
+const openTofuVersion = (module = 'tofu') => pinned(module, 'github.com/opentofu/opentofu')
 
 /** The version of a dependency that a module of conformance/ builds. */
 function pinned(module: string, dependency: string): string {
