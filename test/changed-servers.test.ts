@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { onlyPostgres } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { onPostgres } from './support/on-each-engine.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
@@ -61,7 +61,7 @@ onPostgres('versions', (server, query) => {
   })
 })
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('a change of the server on %s', () => {
+describe.each(onlyPostgres)('a change of the server on %s', () => {
   test('no read stays on a server that is a standby', { timeout: 90_000 }, async () => {
     const { primary, standby, name, server, owner, team, member } = await start()
     const path = `/teams/${team}`

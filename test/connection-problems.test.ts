@@ -2,7 +2,7 @@ import { chownSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
-import { engines } from './support/engines.ts'
+import { onlyPostgres } from './support/engines.ts'
 import { ownerId, PostgresCluster } from './support/postgres-cluster.ts'
 import {
   ADMIN_TOKEN,
@@ -36,7 +36,7 @@ describe('the URL of a database', () => {
   })
 })
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('a connection to %s that fails', () => {
+describe.each(onlyPostgres)('a connection to %s that fails', () => {
   let cluster: PostgresCluster
 
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../src/database/database.ts'
 import { PostgresDatabase } from '../src/database/postgres.ts'
 import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { onlyPostgres } from './support/engines.ts'
 import { keptLog } from './support/kept-log.ts'
 import { NodesUnderLoad } from './support/nodes-under-load.ts'
 import { randomFaults } from './support/outages.ts'
@@ -20,7 +20,7 @@ async function startPair(): Promise<SynchronousPair> {
   return pair
 }
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('a synchronous standby of %s', () => {
+describe.each(onlyPostgres)('a synchronous standby of %s', () => {
   test(
     `${FAULTS} faults of primary and standby under load: nothing acknowledged is lost, and both nodes go on`,
     async () => {

@@ -7,7 +7,7 @@ import { appliedMigrations } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { moveDatabase, type MoveOptions } from '../src/operation/move.ts'
 import { Client } from './support/client.ts'
-import { analyzedTables, engines } from './support/engines.ts'
+import { analyzedTables, onlyPostgres } from './support/engines.ts'
 import { ADMIN_TOKEN, Purser, run, settingsFor, type Settings } from './support/purser.ts'
 import { output, seeded, seenBy } from './support/seeded.ts'
 import { expectEnded, newSignIn } from './support/sign-ins.ts'
@@ -57,7 +57,7 @@ describe('purser move', () => {
   })
 })
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('purser move to %s', (engine) => {
+describe.each(onlyPostgres)('purser move to %s', (engine) => {
   /** A seeded data folder, and the settings of a server on an empty target. */
   async function both() {
     const source: Settings = { ...(await settingsFor('sqlite')), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }

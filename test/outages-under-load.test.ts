@@ -1,5 +1,5 @@
 import { describe, onTestFinished, test } from 'vitest'
-import { engines } from './support/engines.ts'
+import { onlyPostgres } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { NodesUnderLoad } from './support/nodes-under-load.ts'
 import { inflict, randomOutages } from './support/outages.ts'
@@ -8,7 +8,7 @@ import { isLong } from './support/runs.ts'
 
 const OUTAGES = Number(process.env.PURSER_OUTAGES ?? (isLong ? 500 : 12))
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('two nodes on one %s', () => {
+describe.each(onlyPostgres)('two nodes on one %s', () => {
   test(
     `${OUTAGES} outages under load: nothing acknowledged is lost, nothing is 500, every node serves again`,
     async () => {

@@ -5,7 +5,7 @@ import { isAnswer, isAway, isBusy, isStaleStatement, outcomeOf } from '../src/da
 import { PostgresAddress } from '../src/database/postgres-address.ts'
 import { PostgresProbe } from '../src/database/postgres-probe.ts'
 import { allOf } from './support/crash-requests.ts'
-import { engines } from './support/engines.ts'
+import { onlyPostgres } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
 import { ADMIN_TOKEN, Purser, run, SECRET_KEY, temporaryFolder } from './support/purser.ts'
@@ -30,7 +30,7 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
   }
 }
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('an outage of %s', (engine) => {
+describe.each(onlyPostgres)('an outage of %s', (engine) => {
   let cluster: PostgresCluster
   let forwarder: Forwarder
   let server: TestServer

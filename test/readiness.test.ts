@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import pino from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { engines } from './support/engines.ts'
+import { onlyPostgres } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
 import { startServer, type TestServer } from './support/server.ts'
@@ -51,64 +51,61 @@ test('on SQLite /readyz is red while nothing can be written, and green again by 
   expect(lines).toEqual([AWAY, BACK])
 })
 
-describe.each(engines.filter((engine) => engine === 'postgres'))(
-  'on %s /readyz is red, and green again, when',
-  (engine) => {
-    const serve = async (port?: (cluster: PostgresCluster) => Promise<number>) => {
-      const cluster = await PostgresCluster.start()
-      onTestFinished(() => cluster.remove())
-      const { log, lines } = linesOf()
-      const server = await startServer(engine, { databaseUrl: cluster.url(await port?.(cluster)) }, log)
-      onTestFinished(() => server.stop())
-      expect(await readiness(server)).toBe(200)
-      return { cluster, server, lines }
-    }
+describe.each(onlyPostgres)('on %s /readyz is red, and green again, when', (engine) => {
+  const serve = async (port?: (cluster: PostgresCluster) => Promise<number>) => {
+    const cluster = await PostgresCluster.start()
+    onTestFinished(() => cluster.remove())
+    const { log, lines } = linesOf()
+    const server = await startServer(engine, { databaseUrl: cluster.url(await port?.(cluster)) }, log)
+    onTestFinished(() => server.stop())
+    expect(await readiness(server)).toBe(200)
+    return { cluster, server, lines }
+  }
 
-    test('the server stops, hangs, or takes no writes', async () => {
-      const { cluster, server, lines } = await serve()
-      for (const [fail, repair, between] of [
-        [() => cluster.stop('fast'), () => cluster.start(), [RESTARTED]],
-        [() => cluster.stop('immediate'), () => cluster.start(), [RESTARTED]],
-        [() => cluster.hang(), () => cluster.goOn(), []],
-        [() => readOnly(cluster, 'on'), () => readOnly(cluster, 'off'), []],
-      ] as const) {
-        lines.length = 0
-        await fail()
-        await becomes(server, 503)
-        await repair()
-        await becomes(server, 200)
-        expect(lines).toEqual([AWAY, ...between, BACK])
-      }
-    })
-
-    test('the database takes no writes, and it says so, as each write does', async () => {
-      const { cluster, server } = await serve()
-      await readOnly(cluster, 'on')
+  test('the server stops, hangs, or takes no writes', async () => {
+    const { cluster, server, lines } = await serve()
+    for (const [fail, repair, between] of [
+      [() => cluster.stop('fast'), () => cluster.start(), [RESTARTED]],
+      [() => cluster.stop('immediate'), () => cluster.start(), [RESTARTED]],
+      [() => cluster.hang(), () => cluster.goOn(), []],
+      [() => readOnly(cluster, 'on'), () => readOnly(cluster, 'off'), []],
+    ] as const) {
+      lines.length = 0
+      await fail()
       await becomes(server, 503)
-      const ready = await server.client().get(`${server.address}/readyz`)
-      const attributes = { name: 'acme', email: 'o@example.com' }
-      const write = await server.admin.post('/organizations', body('organizations', attributes))
-      for (const { status, json } of [ready, write]) {
-        expect([status, json.errors[0].detail]).toEqual([503, 'the database takes no changes at the moment'])
-      }
-      expect((await server.admin.get('/account/details')).status).toBe(200)
-    })
-
-    test('the network swallows everything', async () => {
-      let forwarder: Forwarder | undefined
-      const { server, lines } = await serve(async (cluster) => {
-        forwarder = await Forwarder.start(cluster.port)
-        onTestFinished(() => forwarder?.close())
-        return forwarder.port
-      })
-      forwarder?.swallow()
-      await becomes(server, 503)
-      forwarder?.heal()
+      await repair()
       await becomes(server, 200)
-      expect(lines).toEqual([AWAY, BACK])
+      expect(lines).toEqual([AWAY, ...between, BACK])
+    }
+  })
+
+  test('the database takes no writes, and it says so, as each write does', async () => {
+    const { cluster, server } = await serve()
+    await readOnly(cluster, 'on')
+    await becomes(server, 503)
+    const ready = await server.client().get(`${server.address}/readyz`)
+    const attributes = { name: 'acme', email: 'o@example.com' }
+    const write = await server.admin.post('/organizations', body('organizations', attributes))
+    for (const { status, json } of [ready, write]) {
+      expect([status, json.errors[0].detail]).toEqual([503, 'the database takes no changes at the moment'])
+    }
+    expect((await server.admin.get('/account/details')).status).toBe(200)
+  })
+
+  test('the network swallows everything', async () => {
+    let forwarder: Forwarder | undefined
+    const { server, lines } = await serve(async (cluster) => {
+      forwarder = await Forwarder.start(cluster.port)
+      onTestFinished(() => forwarder?.close())
+      return forwarder.port
     })
-  },
-)
+    forwarder?.swallow()
+    await becomes(server, 503)
+    forwarder?.heal()
+    await becomes(server, 200)
+    expect(lines).toEqual([AWAY, BACK])
+  })
+})
 
 async function readOnly(cluster: PostgresCluster, value: 'on' | 'off'): Promise<void> {
   await cluster.query(`alter system set default_transaction_read_only = ${value}`)

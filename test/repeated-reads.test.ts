@@ -6,7 +6,7 @@ import { ReadRecord } from '../src/database/postgres-replay.ts'
 import { ReadPlans } from '../src/database/read-plans.ts'
 import { prepared } from '../src/database/prepared.ts'
 import type { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { engines, onlyPostgres } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { startNode, startServer, type TestServer } from './support/server.ts'
 import { TOGETHER } from './support/statements.ts'
@@ -227,7 +227,7 @@ describe.each(engines)('repeated reads on %s', (engine) => {
   })
 })
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('repeated reads on %s alone', (engine) => {
+describe.each(onlyPostgres)('repeated reads on %s alone', (engine) => {
   let home: TestServer
   let forwarder: Forwarder
   let server: TestServer

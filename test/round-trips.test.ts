@@ -2,7 +2,7 @@
 // meanwhile.
 import { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createPostgresDatabase, engines } from './support/engines.ts'
+import { createPostgresDatabase, onlyPostgres } from './support/engines.ts'
 import { Forwarder } from './support/forwarder.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { base64, createState, lock, postState, stateText } from './support/states.ts'
@@ -19,7 +19,7 @@ import {
 /** A request is repeated, because work in the background adds some now and then. */
 const REPEATED = 20
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('round trips to %s', (engine) => {
+describe.each(onlyPostgres)('round trips to %s', (engine) => {
   let forwarder: Forwarder
   let server: TestServer
   let organization: TestOrganization

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { engines, onlyPostgres } from './support/engines.ts'
 import { ADMIN_TOKEN, Purser, run, SECRET_KEY, settingsFor, type Settings } from './support/purser.ts'
 import { base64, lock, postState, stateText } from './support/states.ts'
 import { body } from './support/world.ts'
@@ -206,7 +206,7 @@ describe('GET /', () => {
   })
 })
 
-const postgresOnly = engines.filter((engine) => engine === 'postgres')
+const postgresOnly = onlyPostgres
 
 describe.each(postgresOnly)('nodes on one %s', (engine) => {
   test('may race for the first start: one makes the admin, and all know the token', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Transaction } from '../src/database/database.ts'
 import { PostgresProbe } from '../src/database/postgres-probe.ts'
 import { prepared } from '../src/database/prepared.ts'
-import { engines } from './support/engines.ts'
+import { onlyPostgres } from './support/engines.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { createTestOrganization, uniqueName } from './support/world.ts'
@@ -112,7 +112,7 @@ onEachEngine('writes of one organization at once', (server) => {
   })
 })
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('on %s', (engine) => {
+describe.each(onlyPostgres)('on %s', (engine) => {
   test('writes that wait share transactions', async () => {
     const server = await startServer(engine)
     try {

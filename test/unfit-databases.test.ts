@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Response } from './support/client.ts'
-import { engines, moveDatabaseClock } from './support/engines.ts'
+import { moveDatabaseClock, onlyPostgres } from './support/engines.ts'
 import { keptLog } from './support/kept-log.ts'
 import { PgBouncer } from './support/pgbouncer.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
@@ -23,7 +23,7 @@ async function becomes(server: TestServer, status: number): Promise<Response> {
   }
 }
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('a database of %s', (engine) => {
+describe.each(onlyPostgres)('a database of %s', (engine) => {
   let cluster: PostgresCluster
   beforeAll(async () => {
     cluster = await PostgresCluster.start()

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { existing } from '../src/core/existing.ts'
 import { SQLITE_FILE } from '../src/database/open.ts'
 import { Client } from './support/client.ts'
-import { engines } from './support/engines.ts'
+import { engines, onlyPostgres } from './support/engines.ts'
 import { LATER_INDEX, LATER_MIGRATION, withLaterMigration } from './support/later-migration.ts'
 import { ADMIN_TOKEN, Purser, run, settingsFor, type Settings } from './support/purser.ts'
 import { unpackReleaseBefore } from './support/release-before.ts'
@@ -154,7 +154,7 @@ const pairs: readonly Pair[] = [
   },
 ]
 
-describe.each(engines.filter((engine) => engine === 'postgres'))('two releases on one %s', (engine) => {
+describe.each(onlyPostgres)('two releases on one %s', (engine) => {
   test.each(pairs)(
     '$what: people work while the newer one starts, serves, and is taken back',
     async (pair) => {
@@ -236,7 +236,7 @@ describe.each(engines.filter((engine) => engine === 'postgres'))('two releases o
   )
 })
 
-test.each(engines.filter((engine) => engine === 'postgres'))(
+test.each(onlyPostgres)(
   'on %s, a server answers while an index waits for the end of a transaction',
   async (engine) => {
     const settings: Settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }

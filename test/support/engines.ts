@@ -5,9 +5,16 @@ import { isLong } from './runs.ts'
 export type Engine = 'sqlite' | 'postgres'
 
 const postgresUrl = process.env.PURSER_TEST_POSTGRES_URL
+/** Set by vitest.config.ts. */
+const isWithoutSqlite = process.env['PURSER_TEST_ENGINES'] === 'postgres'
 
 /** Every HTTP test runs on each. Includes PostgreSQL if PURSER_TEST_POSTGRES_URL names a server for test databases. */
-export const engines: readonly Engine[] = postgresUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
+export const engines: readonly Engine[] = (['sqlite', 'postgres'] as const).filter((engine) =>
+  engine === 'sqlite' ? !isWithoutSqlite : postgresUrl !== undefined,
+)
+
+/** PostgreSQL, if there is one. A file whose tests all need it is left out without (vitest.config.ts finds these). */
+export const onlyPostgres = engines.filter((engine) => engine === 'postgres')
 
 /**
  * For tests of what runs above the interface, such as commands that send requests: other tests show that the requests do the

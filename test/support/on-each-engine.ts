@@ -1,7 +1,7 @@
 import { Client as PostgresClient, type QueryResult } from 'pg'
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { SettingName } from '../../src/config.ts'
-import { engines, type Engine } from './engines.ts'
+import { engines, onlyPostgres, type Engine } from './engines.ts'
 import { startServer, type TestServer } from './server.ts'
 
 type Tests = (server: TestServer, engine: Engine) => void
@@ -29,7 +29,7 @@ type Query = (text: string, values?: unknown[]) => Promise<QueryResult>
 
 /** The same on PostgreSQL alone. `query` runs SQL beside the server, on one connection. */
 export function onPostgres(what: string, tests: (server: TestServer, query: Query) => void): void {
-  describe.each(engines.filter((engine) => engine === 'postgres'))(`${what} on %s`, (engine) => {
+  describe.each(onlyPostgres)(`${what} on %s`, (engine) => {
     const server = {} as TestServer
     let client: PostgresClient
     beforeAll(async () => {
