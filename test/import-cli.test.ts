@@ -18,7 +18,15 @@ import { ExportFiles } from '../src/import/export-files.ts'
 import type { Client } from './support/client.ts'
 import { oneEngine, type Engine } from './support/engines.ts'
 import { createSourceWorld, documentsOf, states } from './support/import-world.ts'
-import { Purser, run, settingsFor, settingsOf, temporaryFolder, type Settings } from './support/purser.ts'
+import {
+  ADMIN_TOKEN,
+  Purser,
+  run,
+  settingsFor,
+  settingsOf,
+  temporaryFolder,
+  type Settings,
+} from './support/purser.ts'
 import { runs } from './support/runs.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
@@ -419,7 +427,7 @@ describe('purser import', () => {
     expect(plain).toContain('--insecure-http')
     expect(plain).not.toContain('secret-token')
     expect(await refused(['--from', 'x.example.com'], token)).toContain('begins with https://')
-    expect(await refused(['--from', temporaryFolder()])).toContain('manifest.json cannot be read')
+    expect(await refused(['--from', temporaryFolder()])).toContain('it has no manifest.json')
     const other = temporaryFolder()
     for (const text of ['null', '{"format": "purser-export", "from": "x", "files": null}']) {
       writeFileSync(join(other, 'manifest.json'), text)
@@ -434,6 +442,18 @@ describe('purser import', () => {
     expect(stdout).toMatch(/list of\s+processes/)
     expect((await run(['export', '--help'])).stdout).toContain('in clear')
   })
+})
+
+test('a source whose certificate a private authority signed is trusted if it is named', async () => {
+  const file = (name: string) => join(import.meta.dirname, 'data/tls', name)
+  const source = await startServer('sqlite', { tlsCert: file('cert.pem'), tlsKey: file('key.pem') })
+  onTestFinished(() => source.stop())
+  const settings = { ...(await settingsFor('sqlite')), PURSER_IMPORT_TOKEN: source.admin.token as string }
+  await run(['user', 'create', 'admin', '--email', 'admin@example.com', '--admin'], settings)
+  const copy = (more: Settings) => run(['import', '--from', source.address], { ...settings, ...more })
+  expect((await copy({})).stderr).toMatch(/self-signed certificate/)
+  const trusting = await copy({ NODE_EXTRA_CA_CERTS: file('cert.pem') })
+  expect(trusting.stderr).toMatch(/the token sees no organization/)
 })
 
 test('a source that goes away is said, with what was copied until then', { timeout: 300_000 }, async () => {
@@ -452,5 +472,5 @@ test('a source that goes away is said, with what was copied until then', { timeo
   expect(purser.stderr).toMatch(/cannot be reached: .*Run the same command again: it begins anew/)
   expect(existsSync(join(folder, 'manifest.json'))).toBe(false)
   const refused = await run(['import', '--from', folder], await settingsFor('sqlite'))
-  expect(refused.stderr).toContain('manifest.json cannot be read (an export without it was interrupted)')
+  expect(refused.stderr).toContain('An export that was interrupted has none either')
 })

@@ -1,18 +1,23 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { OperatorError, reasonOf } from '../core/operator-error.ts'
 import type { Config } from '../config.ts'
+import { commandName } from '../core/version.ts'
+import { MANIFEST } from '../import/export-files.ts'
 import { runExport } from '../import/export.ts'
 import { FileSource } from '../import/file-source.ts'
 import { HttpSource } from '../import/http-source.ts'
 import { runImport } from '../import/import.ts'
+import { importStateFiles } from '../import/import-state-files.ts'
 import { openOwnServer } from '../import/own-server.ts'
 import { Progress } from '../import/progress.ts'
 import type { StateChoice } from '../import/records.ts'
 import type { Report } from '../import/report.ts'
+import type { NameFrom } from '../import/state-files.ts'
 import { addressOfSource, SourceClient } from '../import/source-client.ts'
 import { endInterrupted, untilInterrupted } from './interruption.ts'
 import { organizationNamed } from './named.ts'
-import { askUnseen, note, print, printJson } from './output.ts'
+import { askUnseen, note, print, printJson, printTable } from './output.ts'
 
 export type CopyingFlags = {
   from?: string
@@ -53,10 +58,52 @@ export async function importFrom(config: Config, from: string, flags: CopyingFla
 }
 
 function folderOf(from: string): string {
-  if (existsSync(from)) return from
+  if (existsSync(join(from, MANIFEST))) return from
+  if (existsSync(from)) {
+    throw new OperatorError(
+      `${from} is not an export: it has no ${MANIFEST}. An export that was interrupted has none either. ` +
+        `For a folder of state files: ${commandName} import --states ${from} --organization NAME`,
+    )
+  }
   throw new OperatorError(
     `there is no folder ${from} (the address of a server begins with https://, as in https://tfe.example.com)`,
   )
+}
+
+export type StateFilesFlags = {
+  organization: readonly string[]
+  nameFrom?: NameFrom
+  dryRun?: true
+  as?: string
+  json?: true
+}
+
+/** Copies a folder of state files into the database that the settings name. */
+export function importStatesOf(
+  config: Config,
+  folder: string,
+  { organization: names, nameFrom = 'path', dryRun, as, json }: StateFilesFlags,
+): Promise<void> {
+  const [organization, ...others] = names
+  if (organization === undefined || others.length > 0) {
+    throw new OperatorError('a folder of state files is for one organization: name it with --organization')
+  }
+  if (!existsSync(folder)) throw new OperatorError(`there is no folder ${folder}`)
+  const work = async (signal: AbortSignal) => {
+    using progress = new Progress(process.stderr)
+    const options = { organization, nameFrom, isDryRun: dryRun === true, as, progress, signal }
+    return await importStateFiles(config, folder, options)
+  }
+  return untilInterrupted('interrupted before anything was copied', async (signal) => {
+    const report = await work(signal)
+    if (json) printJson(report.toJson())
+    else {
+      printTable(report.rows())
+      for (const remark of report.remarks()) note(remark)
+    }
+    if (report.isInterrupted) endInterrupted('interrupted; run the same import again to copy the rest')
+    else if (!report.isWhole) process.exitCode = 1
+  })
 }
 
 /** Writes the files of an export, from the database that the settings name or from another server. */

@@ -6,10 +6,10 @@ import { Unreadable, type StateRecord, type WorkspaceRecord } from './records.ts
 import { relatedId, type Resource } from './source-lists.ts'
 import type { Source } from './source.ts'
 import { Spool } from './spool.ts'
-import { lineageOf } from './state-lineage.ts'
+import { factsOf } from './state-facts.ts'
 import { Refused } from './own-client.ts'
 
-const LOCK_REASON = 'purser import'
+export const LOCK_REASON = 'purser import'
 const kind = 'state versions'
 /** Larger states are uploaded separately. */
 const MAX_BYTES_IN_BODY = 1024 * 1024
@@ -41,13 +41,16 @@ export async function importStates(context: Context, workspaces: readonly Worksp
 }
 
 /** Others work on this server meanwhile, and may delete what the import has made or found. */
-async function workspaceHere({ target }: Context, id: string): Promise<Resource> {
+async function workspaceHere({ target }: Pick<Context, 'target'>, id: string): Promise<Resource> {
   const workspace = await target.show(`/workspaces/${id}`)
   if (workspace === undefined) throw new Refused(404, 'it was deleted here meanwhile', [])
   return workspace
 }
 
-async function currentHere(context: Context, workspaceId: string): Promise<string | null> {
+export async function currentHere(
+  context: Pick<Context, 'target'>,
+  workspaceId: string,
+): Promise<string | null> {
   return relatedId(await workspaceHere(context, workspaceId), 'current-state-version')
 }
 
@@ -172,7 +175,7 @@ async function copyLocked(context: Copying, missing: readonly StateRecord[]): Pr
   }
 }
 
-async function giveBackLock({ target }: Context, actions: string): Promise<void> {
+export async function giveBackLock({ target }: Pick<Context, 'target'>, actions: string): Promise<void> {
   try {
     await target.act(`${actions}/unlock`, {})
   } catch (error) {
@@ -183,7 +186,7 @@ async function giveBackLock({ target }: Context, actions: string): Promise<void>
 }
 
 /** Releases the lock of an earlier import that was killed. */
-async function giveBackOldLock(context: Context, workspaceId: string): Promise<void> {
+export async function giveBackOldLock(context: Pick<Context, 'target'>, workspaceId: string): Promise<void> {
   const { target } = context
   const workspace = await workspaceHere(context, workspaceId)
   const isOurs =
@@ -214,7 +217,7 @@ async function sendState(
   json: Spool | undefined,
 ): Promise<void> {
   const { target } = context
-  const lineage = lineageOf(content)
+  const { lineage } = factsOf(content)
   const attributes = { serial, md5: content.md5, ...(lineage === undefined ? {} : { lineage }) }
   const most = Math.min(MAX_BYTES_IN_BODY, target.config.maxBodyBytes / 2)
   if (content.size + (json?.size ?? 0) <= most) {
