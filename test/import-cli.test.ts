@@ -18,15 +18,7 @@ import { ExportFiles } from '../src/import/export-files.ts'
 import type { Client } from './support/client.ts'
 import { oneEngine, type Engine } from './support/engines.ts'
 import { createSourceWorld, documentsOf, states } from './support/import-world.ts'
-import {
-  ADMIN_TOKEN,
-  Purser,
-  run,
-  settingsFor,
-  settingsOf,
-  temporaryFolder,
-  type Settings,
-} from './support/purser.ts'
+import { Purser, run, settingsFor, settingsOf, temporaryFolder, type Settings } from './support/purser.ts'
 import { runs } from './support/runs.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
@@ -449,8 +441,10 @@ test('a source whose certificate a private authority signed is trusted if it is 
   const source = await startServer('sqlite', { tlsCert: file('cert.pem'), tlsKey: file('key.pem') })
   onTestFinished(() => source.stop())
   const settings = { ...(await settingsFor('sqlite')), PURSER_IMPORT_TOKEN: source.admin.token as string }
-  await run(['user', 'create', 'admin', '--email', 'admin@example.com', '--admin'], settings)
-  const copy = (more: Settings) => run(['import', '--from', source.address], { ...settings, ...more })
+  await run(['migrate'], settings)
+  await run(['user', 'create', 'root', '--email', 'root@example.com', '--admin'], settings)
+  const address = source.address.replace('http:', 'https:')
+  const copy = (more: Settings) => run(['import', '--from', address], { ...settings, ...more })
   expect((await copy({})).stderr).toMatch(/self-signed certificate/)
   const trusting = await copy({ NODE_EXTRA_CA_CERTS: file('cert.pem') })
   expect(trusting.stderr).toMatch(/the token sees no organization/)

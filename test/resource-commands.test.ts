@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../src/database/open.ts'
@@ -59,8 +60,8 @@ test.each(engines)('with the secret key of another database on %s, no command be
   const foreign = { ...settings, PURSER_SECRET_KEY: 'ab'.repeat(32) }
   const folder = temporaryFolder()
   for (const command of [
-    'user delete rosa',
-    'team delete readers --organization acme',
+    'user delete rosa --yes',
+    'team delete readers --organization acme --yes',
     'organization delete acme --yes',
     `export --organization acme ${join(folder, 'export')}`,
     `backup ${join(folder, 'backup')}`,
@@ -76,6 +77,115 @@ test.each(engines)('with the secret key of another database on %s, no command be
 })
 
 describe.each(oneEngine)('list, show and delete on %s', (engine) => {
+  test('a morning of an administrator needs no other tool', async () => {
+    const { settings, address, jane } = await world(engine)
+    const said = async (command: string) => (await linesOf(command, settings)).join('\n')
+    const client = new Client(address, jane)
+    const memberships = '/organizations/acme/organization-memberships'
+    const inAcme = '--organization acme'
+    expect(await said(`workspace create network ${inAcme}`)).toMatch(
+      /^made the workspace network \(ws-\w+\)$/,
+    )
+    expect(await said(`team create auditors ${inAcme} --visibility organization`)).toMatch(
+      /^made the team auditors \(team-\w+\)$/,
+    )
+    expect(await said(`user invite rosa@example.com ${inAcme} --team auditors`)).toMatch(
+      /^invited rosa@example\.com to acme \(ou-\w+\)$/,
+    )
+    const invited = (await client.get(memberships)).json.data.find(
+      (one: { attributes: { status: string } }) => one.attributes.status === 'invited',
+    )
+    const rosa = new Client(address, (await linesOf('user token rosa', settings))[0])
+    const accepted = await rosa.post(`/organization-memberships/${invited.id}/actions/accept`)
+    expect(accepted.status).toBe(200)
+
+    expect(await said(`team members add readers rosa jane ${inAcme}`)).toBe('added rosa, jane to readers')
+    const members = await linesOf(`team members list readers ${inAcme}`, settings)
+    expect(members.map((line) => line.split(/ +/).slice(0, 3))).toEqual([
+      ['name', 'email', 'status'],
+      ['jane', 'jane@example.com', 'active'],
+      ['rosa', 'rosa@example.com', 'active'],
+    ])
+    expect(await said(`team members remove readers jane ${inAcme}`)).toBe('removed jane from readers')
+    expect(await refused(`team members add readers nobody ${inAcme}`, settings)).toBe(
+      'purser: there is no user nobody',
+    )
+
+    const levelOf = async () => {
+      const { data } = (await rosa.get('/organizations/acme/workspaces/network')).json
+      const list = await client.get(`/team-workspaces?filter%5Bworkspace%5D%5Bid%5D=${data.id}`)
+      return list.json.data.map(({ attributes }: { attributes: Record<string, string> }) => [
+        attributes['access'],
+        attributes['state-versions'],
+      ])
+    }
+    const grant = `team grant readers ${inAcme} --workspace network --access`
+    expect(await said(`${grant} read-outputs`)).toBe(
+      'the team readers has read-outputs on the workspace network',
+    )
+    expect(await levelOf()).toEqual([['custom', 'read-outputs']])
+    expect(await said(`${grant} write`)).toBe('the team readers has write on the workspace network')
+    expect(await levelOf()).toEqual([['write', 'write']])
+    expect(await said(`${grant} none`)).toBe('took the access to the workspace network from the team readers')
+    expect(await said(`${grant} none`)).toBe('the team readers had no access to the workspace network')
+    const onProject = `team grant readers ${inAcme} --access`
+    expect(await linesOf(`${onProject} maintain --project Default-Project`, settings).catch(String)).toMatch(
+      /there is no project Default-Project in acme/,
+    )
+    expect(await refused(`${onProject} plan --project x`, settings)).toBe(
+      'purser: a project has no level plan',
+    )
+    expect(await refused(`${onProject} maintain --workspace network`, settings)).toBe(
+      'purser: a workspace has no level maintain',
+    )
+    expect(await refused(`${onProject} read`, settings)).toBe('purser: give either --workspace or --project')
+
+    expect(await said('user suspend rosa')).toBe('suspended the user rosa')
+    expect((await rosa.get('/account/details')).status).toBe(401)
+    expect(await said('user unsuspend rosa')).toBe('unsuspended the user rosa')
+
+    expect((await linesOf(`workspace list ${inAcme}`, settings))[1]).toMatch(/^network +no +/)
+    const [event] = (await linesOf('audit --json --action user.suspend', settings)).map((line) =>
+      JSON.parse(line),
+    )
+    expect(event.details['command-line-user']).toBe(userInfo().username)
+    expect(event.actor.name).toBe('admin')
+  })
+
+  test('every deletion asks for --yes, and says what goes with it', async () => {
+    const { settings } = await world(engine)
+    await linesOf('workspace create network --organization acme', settings)
+    const asked = (what: string) => refused(what, settings)
+    expect(await asked('user delete rosa')).toBe(
+      'purser: this deletes the user rosa with their tokens and memberships: confirm with --yes',
+    )
+    expect(await asked('organization delete acme')).toMatch(/with all of its workspaces and states: confirm/)
+    expect(await asked('team delete readers --organization acme')).toMatch(
+      /with its tokens and grants: confirm/,
+    )
+    expect(await asked('workspace delete network --organization acme')).toMatch(
+      /with all of its states: confirm/,
+    )
+    expect(await asked('token delete at-1')).toBe('purser: this deletes the token at-1: confirm with --yes')
+    expect(await linesOf('workspace delete network --organization acme --yes', settings)).toEqual([
+      'deleted the workspace network',
+    ])
+    expect(await asked('workspace show network --organization acme')).toBe(
+      'purser: there is no workspace network in acme',
+    )
+  })
+
+  test.runIf(process.getuid?.() === 0)('with sudo, events name the human who called it', async () => {
+    const { settings } = await world(engine)
+    const sudo = { ...settings, SUDO_USER: 'ines' }
+    await linesOf('team create auditors --organization acme', sudo)
+    await linesOf('user create otto --email otto@example.com', sudo)
+    for (const action of ['team.create', 'user.create']) {
+      const events = await linesOf(`audit --json --action ${action}`, settings)
+      expect(JSON.parse(events.at(-1) ?? '').details['command-line-user']).toBe('ines')
+    }
+  })
+
   test('users are listed, shown and deleted, by the rules of the interface', async () => {
     const { settings, address, jane } = await world(engine)
     const list = await linesOf('user list', settings)
@@ -89,13 +199,15 @@ describe.each(oneEngine)('list, show and delete on %s', (engine) => {
     const { data } = JSON.parse(shown as string)
     expect(data).toMatchObject({ type: 'users', attributes: { username: 'rosa' } })
     expect((await linesOf(`user show ${data.id}`, settings))[0]).toMatch(/^name +rosa$/)
-    expect(await refused('user delete jane', settings)).toBe(
+    expect(await refused('user delete jane --yes', settings)).toBe(
       'purser: this is the last owner of the organization acme',
     )
-    expect(await refused('user delete admin', settings)).toBe('purser: this is the last site administrator')
-    expect(await linesOf('user delete rosa', settings)).toEqual(['deleted the user rosa'])
+    expect(await refused('user delete admin --yes', settings)).toBe(
+      'purser: this is the last site administrator',
+    )
+    expect(await linesOf('user delete rosa --yes', settings)).toEqual(['deleted the user rosa'])
     expect(await refused('user show rosa', settings)).toBe('purser: there is no user rosa')
-    expect(await refused('user delete rosa', settings)).toBe('purser: there is no user rosa')
+    expect(await refused('user delete rosa --yes', settings)).toBe('purser: there is no user rosa')
     const [event] = (await linesOf('audit --json --action user.delete', settings)).map((line) =>
       JSON.parse(line),
     )
@@ -127,14 +239,14 @@ describe.each(oneEngine)('list, show and delete on %s', (engine) => {
     ])
     for (const { id } of ofAcme) {
       expect((await linesOf(`token show ${id}`, settings))[0]).toMatch(new RegExp(`^id +${id}$`))
-      expect(await linesOf(`token delete ${id}`, settings)).toEqual([`deleted the token ${id}`])
+      expect(await linesOf(`token delete ${id} --yes`, settings)).toEqual([`deleted the token ${id}`])
       expect(await refused(`token show ${id}`, settings)).toBe(`purser: there is no token ${id}`)
     }
     const [, ofJane = ''] = await linesOf('token list --user jane', settings)
     expect((await client.get('/account/details')).status).toBe(200)
-    await linesOf(`token delete ${ofJane.split(' ')[0]}`, settings)
+    await linesOf(`token delete ${ofJane.split(' ')[0]} --yes`, settings)
     expect((await client.get('/account/details')).status).toBe(401)
-    expect(await linesOf('team delete readers --organization acme --json', settings)).toEqual([
+    expect(await linesOf('team delete readers --organization acme --yes --json', settings)).toEqual([
       '{"deleted":"readers"}',
     ])
     expect(await refused('team show readers --organization acme', settings)).toBe(
@@ -160,11 +272,11 @@ describe.each(oneEngine)('list, show and delete on %s', (engine) => {
         .data.id
     const writers = await make('writers')
     const imitation = await make(writers)
-    await linesOf(`team delete ${writers} --organization acme`, settings)
+    await linesOf(`team delete ${writers} --organization acme --yes`, settings)
     expect((await client.get(`/teams/${writers}`)).status).toBe(404)
     expect((await client.get(`/teams/${imitation}`)).status).toBe(200)
     await linesOf('organization create other --email o@example.com --owner jane', settings)
-    expect(await refused(`team delete ${imitation} --organization other`, settings)).toBe(
+    expect(await refused(`team delete ${imitation} --organization other --yes`, settings)).toBe(
       `purser: there is no team ${imitation} in other`,
     )
   })
@@ -222,7 +334,7 @@ describe.each(oneEngine)('list, show and delete on %s', (engine) => {
     const ofAcme = lines.filter((line) => place(line) > 0)
     expect(ofAcme.map((line) => line.split(/ {2,}/).slice(1, 5))).toEqual([
       ['system', 'organization.create', 'acme', expect.stringMatching(/^acme \(org-/)],
-      ['user jane', 'team.create', 'acme', expect.stringMatching(/^readers \(team-/)],
+      ['user jane', '127.0.0.1', 'team.create', 'acme', expect.stringMatching(/^readers \(team-/)],
     ])
     expect(new Set(ofAcme.map(place)).size).toBe(1)
     expect(lines.join('\n')).toMatch(/user-token\.create .*"user":"jane \(user-\w{16}\)"/)

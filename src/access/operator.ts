@@ -8,4 +8,6 @@ export type Operator = {
   /** The hash of the token, see hashToken. */
   readonly tokenHash: string
   readonly actor: Actor
+  /** The human at the command line, as their system names them: audit events have it beside the actor. */
+  readonly systemUser: string
 }

@@ -13,10 +13,12 @@ import { exportCommand, importCommand } from './import-command.ts'
 import { migrateCommand } from './migrate-command.ts'
 import { moveCommand } from './move-command.ts'
 import { organizationCommand } from './organization-command.ts'
-import { teamCommand, tokenCommand } from './resource-commands.ts'
+import { tokenCommand } from './resource-commands.ts'
 import { seedCommand } from './seed-command.ts'
 import { serveCommand } from './serve-command.ts'
+import { teamCommand } from './team-command.ts'
 import { userCommand } from './user-command.ts'
+import { workspaceCommand } from './workspace-command.ts'
 
 const EXAMPLES = `
 Examples:
@@ -41,6 +43,7 @@ function createProgram(): Command {
     .addCommand(userCommand())
     .addCommand(organizationCommand())
     .addCommand(teamCommand())
+    .addCommand(workspaceCommand())
     .addCommand(tokenCommand())
     .addCommand(seedCommand())
     .addCommand(backupCommand())

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { configOf, databaseSettings, withSettings } from './options.ts'
 import type { Flags, KindName } from './resources.ts'
@@ -23,6 +24,22 @@ type Words = {
 /** Adds `list`, `show` and `delete`, which every kind of object has. */
 export function withResourceCommands(parent: Command, words: Words): Command {
   return parent.addCommand(listCommand(words)).addCommand(showCommand(words)).addCommand(deleteCommand(words))
+}
+
+/**
+ * Adds what every command has that sends requests: `--as`, `--json` and the settings of the database.
+ *
+ * @param run gets the arguments in one list
+ */
+export function acting<F extends object>(
+  command: Command,
+  run: (config: Config, args: readonly string[], flags: F) => Promise<void>,
+): Command {
+  command
+    .option('--as <username>', AS)
+    .option('--json', 'print the result as JSON')
+    .action(() => run(configOf(command.opts()), command.args, command.opts<F>()))
+  return withSettings(command, databaseSettings)
 }
 
 const noOptions: WithOptions = (command) => command
@@ -52,8 +69,8 @@ function showCommand({ kind, argument, within = noOptions }: Words): Command {
 
 function deleteCommand({ kind, argument, deletes, within = noOptions }: Words): Command {
   const command = within(new Command('delete').description(deletes).argument(...argument))
-  if (kind === 'organizations') command.option('--yes', 'required: the states cannot be brought back')
   command
+    .option('--yes', 'required: what is deleted cannot be brought back')
     .option('--as <username>', AS)
     .option('--json', 'print what was deleted as JSON')
     .action(async (name: string, flags: Flags) => {
@@ -61,16 +78,6 @@ function deleteCommand({ kind, argument, deletes, within = noOptions }: Words): 
       await deleteResource(configOf(flags), kind, name, flags)
     })
   return withSettings(command, databaseSettings)
-}
-
-export function teamCommand(): Command {
-  const team = new Command('team').description('List, show and delete teams')
-  return withResourceCommands(team, {
-    kind: 'teams',
-    argument: ['<team>', 'name or id of the team'],
-    deletes: 'Delete a team, with its tokens and grants',
-    within: (command) => command.requiredOption('--organization <name>', 'the organization'),
-  }).addHelpText('after', '\nExample:\n  purser team list --organization acme')
 }
 
 export function tokenCommand(): Command {

@@ -13,6 +13,8 @@ export type Kind = {
   list: (client: OwnClient, flags: ResourceFlags) => Promise<Resource[]>
   /** The path of an object, by its name or id; undefined if it does not exist. */
   pathOf: (client: OwnClient, name: string, flags: ResourceFlags) => Promise<string | undefined>
+  /** What is deleted with an object, for the question whether to delete it. */
+  deletesToo?: string
   /** The path for deleting it, if it is another one than for showing it. */
   deletedAt?: (path: string) => string
 }
@@ -32,6 +34,7 @@ const users: Kind = {
     return id === undefined ? undefined : `/users/${id}`
   },
   deletedAt: (path) => `/admin${path}`,
+  deletesToo: ' with their tokens and memberships',
 }
 
 const organizations: Kind = {
@@ -44,6 +47,7 @@ const organizations: Kind = {
   ],
   list: async (client) => (await client.list('/organizations')).data,
   pathOf: async (_, name) => `/organizations/${encodeURIComponent(name)}`,
+  deletesToo: ' with all of its workspaces and states',
 }
 
 const teams: Kind = {
@@ -59,6 +63,25 @@ const teams: Kind = {
     const id = await teamId(client, name, flags)
     return id === undefined ? undefined : `/teams/${id}`
   },
+  deletesToo: ' with its tokens and grants',
+}
+
+const workspaces: Kind = {
+  name: 'workspace',
+  columns: [
+    ['name', 'name'],
+    ['locked', 'locked'],
+    ['resources', 'resource-count'],
+    ['updated', 'updated-at'],
+    ['id', 'id'],
+  ],
+  list: async (client, flags) =>
+    (await client.list(`${await organizationPath(client, flags)}/workspaces`)).data,
+  pathOf: async (client, name, flags) => {
+    const id = await workspaceId(client, name, flags)
+    return id === undefined ? undefined : `/workspaces/${id}`
+  },
+  deletesToo: ' with all of its states',
 }
 
 const tokens: Kind = {
@@ -90,7 +113,7 @@ const tokens: Kind = {
   pathOf: async (_, id) => `/authentication-tokens/${encodeURIComponent(id)}`,
 }
 
-export const kinds = { users, organizations, teams, tokens }
+export const kinds = { users, organizations, teams, workspaces, tokens }
 
 async function teamsOf(
   client: OwnClient,
@@ -101,14 +124,17 @@ async function teamsOf(
 }
 
 /** Throws if there is no such organization. */
-async function organizationPath(client: OwnClient, { organization = '' }: ResourceFlags): Promise<string> {
+export async function organizationPath(
+  client: OwnClient,
+  { organization = '' }: ResourceFlags,
+): Promise<string> {
   const path = `/organizations/${encodeURIComponent(organization)}`
   if (await client.show(path)) return path
   throw new OperatorError(`there is no organization ${organization}`)
 }
 
 /** An id comes before a name: users choose their names, and one may look like the id of another. */
-async function userId(client: OwnClient, name: string): Promise<string | undefined> {
+export async function userId(client: OwnClient, name: string): Promise<string | undefined> {
   const byId = await client.show(`/users/${encodeURIComponent(name)}`)
   if (byId !== undefined) return byId.id
   const found = await client.list('/admin/users', { q: name })
@@ -118,9 +144,35 @@ async function userId(client: OwnClient, name: string): Promise<string | undefin
   return found.data.find(isNamed)?.id
 }
 
-async function teamId(client: OwnClient, name: string, flags: ResourceFlags): Promise<string | undefined> {
+export async function teamId(
+  client: OwnClient,
+  name: string,
+  flags: ResourceFlags,
+): Promise<string | undefined> {
   const named = await teamsOf(client, flags, { 'filter[names]': name })
   const byId = await client.show(`/teams/${encodeURIComponent(name)}`)
   if (byId !== undefined && relatedId(byId, 'organization') === flags.organization) return byId.id
   return named.find(({ attributes }) => attributes.name === name)?.id
+}
+
+/** A name comes before an id, because the name of a workspace may look like the id of another one. */
+export async function workspaceId(
+  client: OwnClient,
+  name: string,
+  flags: ResourceFlags,
+): Promise<string | undefined> {
+  const path = await organizationPath(client, flags)
+  const byName = await client.show(`${path}/workspaces/${encodeURIComponent(name)}`)
+  if (byName !== undefined) return byName.id
+  const byId = await client.show(`/workspaces/${encodeURIComponent(name)}`)
+  return byId !== undefined && relatedId(byId, 'organization') === flags.organization ? byId.id : undefined
+}
+
+export async function projectId(
+  client: OwnClient,
+  name: string,
+  flags: ResourceFlags,
+): Promise<string | undefined> {
+  const { data } = await client.list(`${await organizationPath(client, flags)}/projects`)
+  return (data.find(({ attributes }) => attributes.name === name) ?? data.find(({ id }) => id === name))?.id
 }

@@ -51,9 +51,9 @@ export async function deleteResource(
   flags: Flags,
 ): Promise<void> {
   const kind = kinds[kindName]
-  if (kindName === 'organizations' && flags.yes !== true) {
+  if (flags.yes !== true) {
     throw new OperatorError(
-      `this deletes the organization ${name} with all of its workspaces and states: confirm with --yes`,
+      `this deletes the ${kind.name} ${name}${kind.deletesToo ?? ''}: confirm with --yes`,
     )
   }
   const isDeleted = await withOwnClient(config, { as: flags.as }, async (client) => {

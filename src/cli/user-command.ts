@@ -1,12 +1,16 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { configOf, databaseSettings, withSettings } from './options.ts'
 import { note, print, printJson } from './output.ts'
-import { withResourceCommands } from './resource-commands.ts'
+import type { ActFlags } from './resource-acts.ts'
+import { acting, withResourceCommands } from './resource-commands.ts'
 
 export function userCommand(): Command {
   const user = new Command('user')
-    .description('Create, list, show and delete users, and create tokens and password links for them')
+    .description('Create, invite, suspend, list, show and delete users, and make tokens and links for them')
     .addCommand(createCommand())
+    .addCommand(inviteCommand())
+    .addCommand(suspendCommand('suspend', 'Refuse a user everything, until they are unsuspended'))
+    .addCommand(suspendCommand('unsuspend', 'Let a suspended user in again'))
     .addCommand(tokenCommand())
     .addCommand(passwordLinkCommand())
   return withResourceCommands(user, {
@@ -42,6 +46,34 @@ function createCommand(): Command {
       if (made.token !== undefined) print(made.token)
     })
   return withSettings(command, databaseSettings)
+}
+
+function inviteCommand(): Command {
+  const command = new Command('invite')
+    .description('Invite somebody to an organization by email')
+    .argument('<email>', 'email address; who has no account yet gets a link by "purser user password-link"')
+    .requiredOption('--organization <name>', 'the organization')
+    .addOption(
+      new Option('--team <team>', 'a team to join, by name or id; may be repeated')
+        .argParser((team: string, teams: string[]) => [...teams, team])
+        .default([], 'none'),
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  purser user invite jane@example.com --organization acme --team readers',
+    )
+  return acting(command, async (config, [email = ''], flags: ActFlags & { team: readonly string[] }) => {
+    const { inviteUser } = await import('./resource-acts.ts')
+    await inviteUser(config, email, flags)
+  })
+}
+
+function suspendCommand(verb: 'suspend' | 'unsuspend', description: string): Command {
+  const command = new Command(verb).description(description).argument('<user>', 'user name or id')
+  return acting(command, async (config, [user = ''], flags: ActFlags) => {
+    const { suspendUser } = await import('./resource-acts.ts')
+    await suspendUser(config, verb, user, flags)
+  })
 }
 
 function tokenCommand(): Command {

@@ -1,3 +1,4 @@
+import type { Operator } from '../access/operator.ts'
 import type { AuditActor, AuditEvent } from '../audit/audit-store.ts'
 
 /** An audit event whose missing fields the runner fills in. */
@@ -60,12 +61,19 @@ export function unchanged<Result>(result: Result): Outcome<Result> {
 /** The audit events of an outcome, with the fields that the act left out. */
 export function eventsOf(
   { result, events }: Outcome<unknown>,
-  defaults: { readonly resourceType: string; readonly organizationId: string | undefined },
+  defaults: {
+    readonly resourceType: string
+    readonly organizationId: string | undefined
+    /** Given for a command: its events name the human, too. */
+    readonly operator: Operator | undefined
+  },
 ): AuditEvent[] {
   return events.map((event) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- done() allows an event without it only for such a result
     const resourceId = event.resourceId ?? (result as WithId).id
     const { organizationId = defaults.organizationId, resourceType = defaults.resourceType } = event
-    return { ...event, resourceType, resourceId, organizationId: organizationId ?? null }
+    const named = { ...event, resourceType, resourceId, organizationId: organizationId ?? null }
+    if (defaults.operator === undefined) return named
+    return { ...named, details: { ...event.details, 'command-line-user': defaults.operator.systemUser } }
   })
 }

@@ -218,8 +218,8 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const { organizationId } = request
     const decided = await this.#decideInLock(tx, request)
     const { context, outcome } = await this.#act(decided, request)
-    const events = eventsOf(outcome, { resourceType: answers ?? place.type, organizationId })
-    const { auditKey: key, clock } = this.#deps
+    const { auditKey: key, clock, operator } = this.#deps
+    const events = eventsOf(outcome, { resourceType: answers ?? place.type, organizationId, operator })
     const { requestId, address } = this.#call
     const about = { at: timestamp(clock.now()), requestId, address, actor: context.actor, key }
     insertAuditEvents(tx, about, events)

@@ -72,7 +72,7 @@ export class OwnClient {
   }
 
   /** Sends an action or a write to a relationship. The answer's content is ignored. */
-  async act(path: string, body: object, method: 'POST' | 'PATCH' = 'POST'): Promise<void> {
+  async act(path: string, body: object, method: 'POST' | 'PATCH' | 'DELETE' = 'POST'): Promise<void> {
     if (this.#isReadOnly) this.#tryOut(method, path, JSON.stringify(body))
     else await this.#request(method, path, JSON.stringify(body))
   }

@@ -2,7 +2,7 @@ import { existing } from '../core/existing.ts'
 import { randomBytes } from 'node:crypto'
 import { hashToken } from '../access/actor-store.ts'
 import { createApp } from '../app.ts'
-import { operatorSecretKey, readDatabase } from '../operation/command-database.ts'
+import { operatorSecretKey, readDatabase, systemUser } from '../operation/command-database.ts'
 import type { Config } from '../config.ts'
 import { systemClock, timestamp } from '../core/clock.ts'
 import { OperatorError } from '../core/operator-error.ts'
@@ -54,6 +54,7 @@ export async function openOwnServer(
   const token = randomBytes(32).toString('base64url')
   const operator = {
     tokenHash: hashToken(token),
+    systemUser: systemUser(),
     actor: {
       kind: 'user',
       tokenId: COMMAND_LINE_TOKEN,

@@ -99,7 +99,10 @@ export async function operatorSecretKey(tx: Transaction, config: Config): Promis
   return secretKey
 }
 
-function systemUser(): string {
+/** The human at the command line: with sudo, the one who has called it. */
+export function systemUser(): string {
+  const { SUDO_USER: caller } = process.env
+  if (caller !== undefined && caller !== '' && process.getuid?.() === 0) return caller
   try {
     return userInfo().username
   } catch {
