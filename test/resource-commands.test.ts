@@ -332,8 +332,8 @@ describe.each(oneEngine)('list, show and delete on %s', (engine) => {
     const lines = await linesOf('audit', settings)
     const place = (line: string) => line.indexOf('acme')
     const ofAcme = lines.filter((line) => place(line) > 0)
-    expect(ofAcme.map((line) => line.split(/ {2,}/).slice(1, 5))).toEqual([
-      ['system', 'organization.create', 'acme', expect.stringMatching(/^acme \(org-/)],
+    expect(ofAcme.map((line) => line.split(/ {2,}/).slice(1, 6))).toEqual([
+      ['system', '-', 'organization.create', 'acme', expect.stringMatching(/^acme \(org-/)],
       ['user jane', '127.0.0.1', 'team.create', 'acme', expect.stringMatching(/^readers \(team-/)],
     ])
     expect(new Set(ofAcme.map(place)).size).toBe(1)
