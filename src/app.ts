@@ -72,6 +72,7 @@ import { adminUserActionRoutes } from './users/admin-user-action-routes.ts'
 import { adminUserRoutes } from './users/admin-user-routes.ts'
 import { passwordRoutes } from './users/password-routes.ts'
 import { Passwords } from './users/password.ts'
+import { DeviceCookies } from './sessions/device-cookie.ts'
 import { Guesses } from './sessions/guesses.ts'
 import { loginCodeRoutes } from './login/login-code-routes.ts'
 import { loginTokenRoute } from './login/login-token-route.ts'
@@ -174,6 +175,7 @@ export function createApp(
     sessionsUsed: new LastUsed(database, log, updateSessionsUsed),
     passwords: new Passwords(),
     guesses: new Guesses(),
+    devices: new DeviceCookies(config.secretKey),
     refusals: new Refusals(database, { standings, config, clock, log }),
     auditKey,
     reveals: new Reveals(database, auditKey),

@@ -247,7 +247,7 @@ onEachEngine('the cookie of a session', { trustProxy: 'true' }, (server) => {
     const headers = { ...fromPage, ...forwarded }
     return new Browser(server.address).request('POST', '/sessions', sent, headers)
   }
-  const cookieOf = ({ headers }: Response) => headers.get('set-cookie') ?? ''
+  const cookieOf = ({ headers }: Response) => headers.getSetCookie()[0] ?? ''
 
   test('is for this host and https only, and no script reads it', async () => {
     const answer = await signInBehind({ 'x-forwarded-proto': 'https', 'x-forwarded-host': 'purser.test' })

@@ -211,11 +211,11 @@ test('the pause of an address is not begun again by somebody who knew the passwo
   await expect(attempt('person 3', 8, true)).rejects.toThrow('try again in 9 seconds')
 })
 
-test('a process computes two hashes at a time; 20 more wait, 10 from one address, 2 for one account from it', async () => {
-  const refusedOf = async (addresses: string[], account?: string) => {
+test('a process computes two hashes at a time; 20 more wait, 10 from one network, 2 for one account', async () => {
+  const refusedOf = async (addresses: string[], account?: string, device?: string) => {
     const passwords = new Passwords()
     const checked = addresses.map((address, place) =>
-      passwords.matches('a password', null, { address, account: account ?? `person ${place}` }),
+      passwords.matches('a password', null, { address, account: account ?? `person ${place}`, device }),
     )
     const results = await Promise.allSettled(checked)
     return results.flatMap((result, place) => (result.status === 'rejected' ? [place] : []))
@@ -224,9 +224,80 @@ test('a process computes two hashes at a time; 20 more wait, 10 from one address
   expect(await refusedOf(many)).toEqual([22, 23])
   const oneAddress = (count: number) => Array.from({ length: count }, () => '192.0.2.7')
   expect(await refusedOf([...oneAddress(14), '192.0.2.8'])).toEqual([12, 13])
-  // Somebody who knows the password of an account leaves places to others at the same address.
-  expect(await refusedOf(oneAddress(6), 'one person')).toEqual([4, 5])
-  expect(await refusedOf(many.slice(0, 22), 'one person')).toEqual([])
+  const oneSite = Array.from({ length: 14 }, (_, place) => `2001:db8:0:${place}00`)
+  expect(await refusedOf([...oneSite, '2001:db8:1:1'])).toEqual([12, 13])
+  expect(await refusedOf([...oneAddress(14), '192.0.2.8'], undefined, 'a device')).toEqual([])
+  // Somebody who knows the password of an account leaves places to others, wherever the requests come from.
+  expect(await refusedOf(many.slice(0, 6), 'one person')).toEqual([4, 5])
+  expect(await refusedOf(many.slice(0, 6), 'one person', 'a device')).toEqual([4, 5])
+})
+
+test('known devices have places of their own to wait in, and go first', async () => {
+  const passwords = new Passwords()
+  const ended: string[] = []
+  const strangers = Array.from({ length: 24 }, (_, place) =>
+    passwords
+      .matches('a guess', null, { address: `192.0.2.${place}`, account: `guessed ${place}` })
+      .then(() => ended.push('stranger')),
+  )
+  const known = passwords
+    .matches('a password', null, { address: '192.0.2.1', account: 'person', device: 'a device' })
+    .then(() => ended.push('known'))
+  await Promise.allSettled([...strangers, known])
+  expect(ended.length).toBe(23)
+  expect(ended.indexOf('known')).toBeLessThanOrEqual(3)
+})
+
+test('the first attempts are free, for each kind of slow-down, and each beginning is told once', async () => {
+  const guesses = new Guesses()
+  const told: string[] = []
+  guesses.onThrottle = ({ of, account, network }) => told.push([of, account, network].join(' '))
+  const wrong = async (account: string, address: string, device?: string) => {
+    try {
+      await guesses.attempt({ account, address, device, now: new Date(0) }, async () => false)
+      return true
+    } catch {
+      return false
+    }
+  }
+  const freeOf = async (attempt: (count: number) => Promise<boolean>) => {
+    for (let count = 0; ; count += 1) if (!(await attempt(count))) return count
+  }
+  expect(await freeOf(() => wrong('a', '192.0.2.1'))).toBe(5)
+  expect(await freeOf(() => wrong('a', '192.0.2.1', 'a device'))).toBe(5)
+  expect(await freeOf((count) => wrong('b', `192.0.2.${count + 2}`))).toBe(20)
+  expect(await freeOf((count) => wrong(`c${count}`, '192.0.2.99'))).toBe(50)
+  expect(await freeOf((count) => wrong(`d${count}`, `2001:db8:0:${count.toString(16)}`))).toBe(100)
+  expect(await freeOf((count) => wrong(`e${count}`, `2001:db8:0:${count + 1}00`))).toBe(100)
+  expect(told).toEqual([
+    'account-in-network a 192.0.2.1',
+    'device a 192.0.2.1',
+    'account b 192.0.2.21',
+    'network c49 192.0.2.99',
+    'network d99 2001:db8:0:0/56',
+    'network e99 2001:db8:0/48',
+  ])
+})
+
+test('guesses from one network do not keep an account closed for unknown clients elsewhere', async () => {
+  const guesses = new Guesses()
+  const attempt = async (address: string, seconds: number, isRight: boolean) => {
+    try {
+      return await guesses.attempt(
+        { account: 'a', address, now: new Date(seconds * 1_000) },
+        async () => isRight,
+      )
+    } catch {
+      return 'paused'
+    }
+  }
+  // Each second an attempt from another /64 of one /48. After two hours the owner signs in from elsewhere, too.
+  const owner: unknown[] = []
+  for (let second = 0; second < 10_800; second += 1) {
+    await attempt(`2001:db8:0:${second.toString(16)}`, second, false)
+    if (second >= 7_200 && second % 30 === 0) owner.push(await attempt('192.0.2.1', second, true))
+  }
+  expect(owner.filter((result) => result === true).length).toBeGreaterThan(owner.length / 2)
 })
 
 test('an attempt whose password could not be checked does not count', async () => {

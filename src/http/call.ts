@@ -89,6 +89,8 @@ export type Answer = {
   /** Undefined: no body and no content type. */
   readonly body?: AnswerBody
   readonly headers?: Readonly<Record<string, string>>
+  /** Set-Cookie headers. */
+  readonly cookies?: readonly string[]
   /** Memory of a streamed body, if it is less than the default. */
   readonly streamBytes?: number
   /** Counted in the bytes in flight until the answer was sent. */

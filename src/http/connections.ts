@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { networkOf } from '../sessions/client-address.ts'
+import { networkOf } from '../core/networks.ts'
 
 /** Time limit for the first request on a new connection. */
 const UNUSED_MS = 1_000

@@ -18,6 +18,7 @@ import type { DocumentCache } from '../jsonapi/document-cache.ts'
 import type { BytesInFlight } from '../core/bytes-in-flight.ts'
 import type { Refusals } from '../refusals/refusals.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
+import type { DeviceCookies } from '../sessions/device-cookie.ts'
 import type { Guesses } from '../sessions/guesses.ts'
 import type { Passwords } from '../users/password.ts'
 import type { Drain } from '../operation/drain.ts'
@@ -43,6 +44,7 @@ export type Deps = {
   readonly deletions: BackgroundLoop
   readonly passwords: Passwords
   readonly guesses: Guesses
+  readonly devices: DeviceCookies
   readonly log: Logger
 }
 

@@ -52,6 +52,7 @@ export function send(
   // Alternating names and values, the fastest form for node:http.
   const headers: (string | number)[] = ['x-content-type-options', 'nosniff', 'x-request-id', requestId]
   for (const name in answer.headers) headers.push(name, answer.headers[name] ?? '')
+  for (const cookie of answer.cookies ?? []) headers.push('set-cookie', cookie)
   // The body was refused unread. Waiting for the rest of a large one is not worth it.
   const isClosing = mustClose(request, answer.status)
   // Node drops what a client has sent behind an Upgrade request, so no request may follow it on the connection.

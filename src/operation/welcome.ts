@@ -97,7 +97,7 @@ export function warnings(
   }
   if (config.publicUrl?.startsWith('https:') === true && config.tlsCert === undefined && !config.trustProxy) {
     lines.push(
-      'warning: behind a proxy, set PURSER_TRUST_PROXY=true and let the proxy set X-Forwarded-For; otherwise wrong passwords of anybody slow down the sign-in of everybody',
+      'warning: behind a proxy, set PURSER_TRUST_PROXY=true and let the proxy set X-Forwarded-For; otherwise wrong passwords of anybody slow down the sign-in of everybody with a new browser',
     )
   }
   for (const problem of [openFolderProblem(config.data), connectionsProblem(config, connections)]) {

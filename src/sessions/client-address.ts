@@ -1,9 +1,7 @@
 import { canonicalAddress } from '../core/ip-address.ts'
 import type { ServerConfig } from '../config.ts'
+import { networkOf } from '../core/networks.ts'
 import type { Call } from '../http/call.ts'
-
-const GROUPS = 8
-const GROUPS_OF_NETWORK = 4
 
 /** As some proxies write addresses: `192.0.2.1:4321`, `[2001:db8::1]:4321`. */
 const WITH_PORT = /^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/
@@ -24,23 +22,4 @@ export function addressOf(
 /** The network of the client, by which guesses are counted. */
 export function clientAddressOf(...given: Parameters<typeof addressOf>): string {
   return networkOf(addressOf(...given) ?? '')
-}
-
-/** Of an IPv6 address the first 64 bits: one customer has all of them. */
-export function networkOf(address: string): string {
-  // An IPv4 address, also one that is written as IPv6.
-  if (address.includes('.')) return address.slice(address.lastIndexOf(':') + 1)
-  const [before = '', after] = address.split('%', 1).join('').split('::')
-  const head = groupsOf(before)
-  const tail = groupsOf(after ?? '')
-  const zeros = Array.from({ length: Math.max(0, GROUPS - head.length - tail.length) }, () => 0)
-  const all = after === undefined ? head : [...head, ...zeros, ...tail]
-  return all
-    .slice(0, GROUPS_OF_NETWORK)
-    .map((group) => group.toString(16))
-    .join(':')
-}
-
-function groupsOf(text: string): number[] {
-  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
 }

@@ -1,112 +1,127 @@
+import { hash } from 'node:crypto'
 import { AppError, TooManyAttempts } from '../core/errors.ts'
+import { networksAround } from '../core/networks.ts'
+import type { Asker } from '../users/password.ts'
+import { AttemptCounts, type Counted, type CountRule } from './attempt-counts.ts'
 
-/** Wrong passwords for one account from one address before a pause, and from one address for all accounts. */
-const FREE_FOR_ACCOUNT = 5
-const FREE_FROM_ADDRESS = 50
-const FIRST_PAUSE_MS = 5_000
-const LONGEST_PAUSE_MS = 300_000
-/** The wrong passwords for an account are forgotten after this time without another one. */
-const FORGET_AFTER_MS = 900_000
-/** One wrong password from an address is forgotten each time this has passed: many people may share an address. */
-const FORGET_ONE_MS = 60_000
-const MAX_KEPT = 20_000
+const MINUTE_MS = 60_000
 
-/** `since`: from when on the next one is forgotten, whatever comes meanwhile. */
-type Count = { wrong: number; last: number; since: number }
+const ofOne: CountRule = { free: 5, longestPauseMs: 5 * MINUTE_MS, forgetAllAfterMs: 15 * MINUTE_MS }
+/** By width of the network: /64 or an IPv4 address, /56, /48. */
+const ofAccountInNetwork = [ofOne, { ...ofOne, free: 10 }, { ...ofOne, free: 15 }]
+/** Its pauses are shorter than those of a network, so that one network alone cannot keep an account closed for all others. */
+const ofAccount: CountRule = { ...ofOne, free: 20, longestPauseMs: MINUTE_MS }
+/** One is forgotten after the other: many people may share a network. By width, as above. */
+const ofNetwork = [50, 100, 200].map((free): CountRule => ({
+  free,
+  longestPauseMs: 5 * MINUTE_MS,
+  forgetOneEachMs: MINUTE_MS,
+}))
+const ofRight: CountRule = { free: 20, forgetOneEachMs: 15_000 }
 
-type Guesser = { readonly account: string; readonly address: string; readonly now: Date }
+/** A slow-down of wrong passwords that has just begun, and the attempt that began it. */
+export type Throttle = {
+  /** What is slowed down: a device, unknown clients of one network for one account, all unknown clients for it, or a network. */
+  readonly of: 'device' | 'account-in-network' | 'account' | 'network'
+  /** As the attempt named it: the id of a user, or any text that somebody typed. */
+  readonly account: string
+  /** `192.0.2.7`, `2001:db8:0:0`, or of a wider network `2001:db8:0/48`. */
+  readonly network: string
+}
+
+/** `isOwn`: a right password shows that nobody else made these guesses, so they are forgotten. */
+type CountedGuess = Counted & Pick<Throttle, 'of' | 'network'> & { readonly isOwn: boolean }
+
+type Guesser = Asker & { readonly now: Date }
 
 /**
- * Slows down guessing of passwords. Counts by account and address together, so that nobody can lock an account for its
- * owner, who is somewhere else. Each process counts for itself.
+ * Slows down guessing of passwords, and rations right ones. The wrong passwords of a known device count for it alone.
+ * Those of unknown clients count for the account and for their networks, in which a stranger cannot slow down a device.
+ * Each process counts for itself.
  */
 export class Guesses {
-  /** Least recently counted first. */
-  readonly #counts = new Map<string, Count>()
+  readonly #counts = new AttemptCounts()
+  /** Set by who wants to know. */
+  onThrottle: (begun: Throttle) => void = () => {}
 
   /**
    * Runs an attempt, and returns its result; false and undefined mean that the password was wrong. It counts as wrong
    * before the password is checked, so that many at once are no more than many in turn. If it was not checked, because
    * the server is busy or the database is away, it does not count. Throws 429 while a pause lasts.
    */
-  async attempt<T>({ account, address, now: at }: Guesser, check: () => Promise<T>): Promise<T> {
-    const pair = JSON.stringify([account, address])
-    const now = at.getTime()
-    const lastOfPair = this.#find(pair, now)?.last ?? 0
-    const lastOfAddress = this.#find(address, now)?.last ?? 0
-    this.#begin(pair, address, now)
+  async attempt<T>(guesser: Guesser, check: () => Promise<T>): Promise<T> {
+    const now = guesser.now.getTime()
+    const guesses = guessesOf(guesser)
+    const right = rightOf(guesser)
+    this.#checkWait([...guesses, right], now)
+    const begun = guesses.map((guess) => ({ ...guess, takeBack: this.#counts.add(guess, now) }))
+    const takeBack = () => begun.forEach((each) => each.takeBack())
+    let result: T
     try {
-      const result = await check()
-      if (result !== false && result !== undefined) {
-        this.#takeBack(address, now, lastOfAddress)
-        this.#counts.delete(pair)
-      }
-      return result
+      result = await check()
     } catch (error) {
-      if (!(error instanceof AppError && error.code === 'unauthorized')) {
-        this.#takeBack(address, now, lastOfAddress)
-        this.#takeBack(pair, now, lastOfPair)
-      }
+      if (isWrong(error)) this.#tell(guesser, guesses)
+      else takeBack()
       throw error
     }
-  }
-
-  #begin(pair: string, address: string, now: number): void {
-    const wait = Math.max(
-      waitMs(this.#ofAccount(pair, now), FREE_FOR_ACCOUNT, now),
-      waitMs(this.#ofAddress(address, now), FREE_FROM_ADDRESS, now),
-    )
-    if (wait > 0) {
-      const seconds = Math.ceil(wait / 1_000)
-      throw new TooManyAttempts(`too many wrong passwords; try again in ${seconds} seconds`, seconds)
+    if (result === false || result === undefined) this.#tell(guesser, guesses)
+    else {
+      takeBack()
+      for (const guess of guesses) if (guess.isOwn) this.#counts.forget(guess)
+      this.#counts.add(right, now)
     }
-    this.#add(pair, this.#ofAccount(pair, now), now)
-    this.#add(address, this.#ofAddress(address, now), now)
+    return result
   }
 
-  /** Undoes what an attempt at `now` has counted. A pause is not begun again by somebody who knew the password. */
-  #takeBack(key: string, now: number, lastBefore: number): void {
-    const found = this.#counts.get(key)
-    if (found === undefined) return
-    found.wrong = Math.max(0, found.wrong - 1)
-    if (found.last === now) found.last = lastBefore
+  /** Runs what needs a hash and cannot be guessed. Each time counts like a right password. */
+  async ration<T>(guesser: Guesser, work: () => Promise<T>): Promise<T> {
+    const right = rightOf(guesser)
+    this.#checkWait([right], guesser.now.getTime())
+    this.#counts.add(right, guesser.now.getTime())
+    return work()
   }
 
-  #ofAccount(pair: string, now: number): Count {
-    const found = this.#find(pair, now)
-    return found === undefined || now - found.last > FORGET_AFTER_MS
-      ? { wrong: 0, last: 0, since: now }
-      : found
+  #checkWait(counted: readonly Counted[], now: number): void {
+    const wait = Math.max(...counted.map((each) => this.#counts.waitMs(each, now)))
+    if (wait <= 0) return
+    const seconds = Math.ceil(wait / 1_000)
+    // The same text for wrong and right passwords: it must not tell that somebody has signed in.
+    throw new TooManyAttempts(`too many attempts with a password; try again in ${seconds} seconds`, seconds)
   }
 
-  #ofAddress(address: string, now: number): Count {
-    const { wrong, last, since } = this.#find(address, now) ?? { wrong: 0, last: 0, since: now }
-    const forgotten = Math.floor((now - since) / FORGET_ONE_MS)
-    if (forgotten >= wrong) return { wrong: 0, last, since: now }
-    return { wrong: wrong - forgotten, last, since: since + forgotten * FORGET_ONE_MS }
-  }
-
-  /** If the clock was set back since, a pause begins anew: its end may be years ahead. */
-  #find(key: string, now: number): Count | undefined {
-    const found = this.#counts.get(key)
-    if (found !== undefined) {
-      found.last = Math.min(found.last, now)
-      found.since = Math.min(found.since, now)
-    }
-    return found
-  }
-
-  #add(key: string, { wrong, since }: Count, now: number): void {
-    this.#counts.delete(key)
-    this.#counts.set(key, { wrong: wrong + 1, last: now, since })
-    for (const [oldest] of this.#counts) {
-      if (this.#counts.size <= MAX_KEPT) break
-      this.#counts.delete(oldest)
+  #tell({ account }: Guesser, guesses: readonly CountedGuess[]): void {
+    for (const { of, network, ...counted } of guesses) {
+      if (this.#counts.hasBegun(counted)) this.onThrottle({ of, account, network })
     }
   }
 }
 
-function waitMs({ wrong, last }: Count, free: number, now: number): number {
-  if (wrong < free) return 0
-  return last + Math.min(FIRST_PAUSE_MS * 2 ** (wrong - free), LONGEST_PAUSE_MS) - now
+/** What a wrong password counts for. */
+function guessesOf({ account, address, device }: Guesser): CountedGuess[] {
+  if (device !== undefined) {
+    return [{ of: 'device', key: keyOf('device', device), rule: ofOne, network: address, isOwn: true }]
+  }
+  const ofAll = { of: 'account', key: keyOf('account', account), rule: ofAccount, network: address } as const
+  const byWidth = networksAround(address).flatMap((network, width): CountedGuess[] => {
+    const own = { key: keyOf('own', account, network), rule: ofAccountInNetwork[width] ?? ofOne }
+    const shared = { key: keyOf('network', network), rule: ofNetwork[width] ?? ofOne }
+    return [
+      { of: 'account-in-network', ...own, network, isOwn: true },
+      { of: 'network', ...shared, network, isOwn: false },
+    ]
+  })
+  return [...byWidth, { ...ofAll, isOwn: false }]
+}
+
+function rightOf({ account }: Guesser): Counted {
+  return { key: keyOf('right', account), rule: ofRight }
+}
+
+/** Some people type their password as their user name, so the map has no such texts. */
+function keyOf(...parts: string[]): string {
+  return hash('sha256', JSON.stringify(parts), 'base64')
+}
+
+function isWrong(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'unauthorized'
 }

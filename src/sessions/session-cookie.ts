@@ -2,36 +2,55 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../core/errors.ts'
 import { isLoopback } from '../core/loopback.ts'
 
-/** Browsers accept `__Host-` only over https, without a domain. On http only a browser of the same machine may sign in. */
-const SECURE_NAME = '__Host-purser-session'
-const PLAIN_NAME = 'purser-session'
+const NAME = 'purser-session'
 const MAX_SECRET_LENGTH = 100
 
 /** Any header that a form of another site cannot send. */
 export const OWN_HEADER = 'x-purser-page'
 
-/** The secret of a request's session cookie. Over https a neighbouring host can set the plain name, so it does not count. */
-export function sessionSecretOf({
-  headers: { cookie },
-  origin,
-}: {
-  readonly headers: IncomingHttpHeaders
-  readonly origin: string
-}): string | undefined {
-  if (cookie === undefined) return undefined
-  const own = isSecure(origin) ? SECURE_NAME : PLAIN_NAME
-  for (const pair of cookie.split(';')) {
-    const [name, value] = pair.trim().split('=', 2)
-    if (name === own && value !== undefined && value !== '' && value.length <= MAX_SECRET_LENGTH) return value
-  }
-  return undefined
+/** What a request needs to have for its cookies to be read. */
+export type Asking = { readonly headers: IncomingHttpHeaders; readonly origin: string }
+
+/** The secret of a request's session cookie. */
+export function sessionSecretOf(call: Asking): string | undefined {
+  return cookieOf(call, NAME, MAX_SECRET_LENGTH)
 }
 
 /** The Set-Cookie header of a sign-in. */
 export function sessionCookie(origin: string, secret: string, seconds: number): string {
-  const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}`
-  if (isSecure(origin)) return `${SECURE_NAME}=${secret}; ${attributes}; Secure`
-  return `${PLAIN_NAME}=${secret}; ${attributes}`
+  return setCookie(origin, NAME, secret, seconds, 'Lax')
+}
+
+/** The value of a cookie. Over https a neighbouring host can set the plain name, so it does not count. */
+export function cookieOf(
+  { headers: { cookie }, origin }: Asking,
+  name: string,
+  maxLength: number,
+): string | undefined {
+  if (cookie === undefined) return undefined
+  const own = nameOver(origin, name)
+  for (const pair of cookie.split(';')) {
+    const [given, value] = pair.trim().split('=', 2)
+    if (given === own && value !== undefined && value !== '' && value.length <= maxLength) return value
+  }
+  return undefined
+}
+
+/** A Set-Cookie header for a cookie that no script can read. */
+export function setCookie(
+  origin: string,
+  name: string,
+  value: string,
+  seconds: number,
+  sameSite: 'Lax' | 'Strict',
+): string {
+  const attributes = `Path=/; HttpOnly; SameSite=${sameSite}; Max-Age=${seconds}`
+  return `${nameOver(origin, name)}=${value}; ${attributes}${isSecure(origin) ? '; Secure' : ''}`
+}
+
+/** Browsers accept `__Host-` only over https, without a domain. On http only a browser of the same machine may sign in. */
+function nameOver(origin: string, name: string): string {
+  return isSecure(origin) ? `__Host-${name}` : name
 }
 
 /** Throws 403 if a password and a cookie would travel in clear. */

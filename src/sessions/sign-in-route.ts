@@ -13,7 +13,7 @@ import type { RawRoute } from '../http/raw-route.ts'
 import { parseResource, refuse } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
 import { createAccount, takenProblems } from '../users/accounts.ts'
-import { isOutdated } from '../users/password.ts'
+import { isOutdated, type Asker } from '../users/password.ts'
 import { deletePasswordLink, findPasswordLink } from '../users/password-link-store.ts'
 import {
   findUserByEmail,
@@ -64,31 +64,53 @@ export const signInRoute: RawRoute = {
 
 type Given = { login?: string; link?: string; username?: string; password: string }
 
-/** Someone who may sign in. `write` runs in the transaction that begins the session, and returns the user name. */
+/** Someone who may sign in. `write` runs in the transaction that begins the session. */
 type Known = {
   userId: string
+  /** The hash of the password when the session has begun. */
+  passwordHash: string
+  /** Returns the user name. */
   write: (tx: Transaction, user: UserRow) => Promise<{ username: string; events: AuditEvent[] }>
 }
 
 async function signIn(call: Call, deps: RunnerDeps): Promise<Answer> {
   checkSecure(call.origin)
   const given = await readBody(call, deps)
-  const { login = '', link, password } = given
-  const address = clientAddressOf(call, deps.config)
-  const begun = async (found: Promise<Known | undefined>) => {
-    const known = await found
+  const { login, link } = given
+  const known = await (link === undefined
+    ? signInByPassword({ ...given, account: keyOf(login ?? '') }, call, deps)
+    : signInByLink({ ...given, link }, call, deps))
+  if (known === undefined) throw new AppError('unauthorized', link === undefined ? WRONG : WRONG_LINK)
+  return known
+}
+
+/** The statements are the same whether or not the user exists. A device is known before its password is checked. */
+async function signInByPassword(
+  { account, password }: { account: string; password: string },
+  call: Call,
+  deps: RunnerDeps,
+): Promise<Answer | undefined> {
+  const { devices, guesses, clock, config } = deps
+  const now = clock.now()
+  // A client that names no device waits for its pauses before anything is read.
+  const early = devices.isGiven(call) ? { user: await findUserByLogin(account, deps) } : undefined
+  const device = early && devices.deviceOf(call, early.user, now)
+  const asker = { account, address: clientAddressOf(call, config), device }
+  return guesses.attempt({ ...asker, now }, async () => {
+    const { user } = early ?? { user: await findUserByLogin(account, deps) }
+    const known = await byPassword(password, user, asker, deps)
     return known && begin(known, call, deps)
-  }
-  // The secret of a link is too long to be guessed.
-  const session = await (link === undefined
-    ? deps.guesses.attempt({ account: keyOf(login), address, now: deps.clock.now() }, () =>
-        begun(byPassword(password, { account: keyOf(login), address }, deps)),
-      )
-    : begun(byLink({ ...given, link }, address, deps)))
-  if (session === undefined) {
-    throw new AppError('unauthorized', link === undefined ? WRONG : WRONG_LINK)
-  }
-  return session
+  })
+}
+
+/** The secret of a link is too long to be guessed. */
+async function signInByLink(
+  given: Given & { link: string },
+  call: Call,
+  deps: RunnerDeps,
+): Promise<Answer | undefined> {
+  const known = await byLink(given, clientAddressOf(call, deps.config), deps)
+  return known && begin(known, call, deps)
 }
 
 function readBody(call: Call, deps: RunnerDeps): Promise<Given> {
@@ -107,26 +129,29 @@ function readBody(call: Call, deps: RunnerDeps): Promise<Given> {
   })
 }
 
-/** It takes as long for a user who does not exist. */
-async function byPassword(
-  password: string,
-  asker: { readonly account: string; readonly address: string },
-  deps: RunnerDeps,
-): Promise<Known | undefined> {
-  const { database, passwords } = deps
-  const { account } = asker
-  const user = await database.read(async (tx) => {
+function findUserByLogin(account: string, { database }: RunnerDeps): Promise<UserRow | undefined> {
+  return database.read(async (tx) => {
     const byName = await findUserByUsername(tx, account)
     // Also if there is one: the time must not tell whether somebody has this name.
     const byEmail = await findUserByEmail(tx, account)
     return byName ?? byEmail
   })
+}
+
+/** It takes as long for a user who does not exist. */
+async function byPassword(
+  password: string,
+  user: UserRow | undefined,
+  asker: Asker,
+  { passwords }: RunnerDeps,
+): Promise<Known | undefined> {
   const stored = user?.password_hash ?? null
   if (!(await passwords.matches(password, stored, asker)) || user === undefined || stored === null)
     return undefined
   const renewed = isOutdated(stored) ? await passwords.hash(password, asker) : undefined
   return {
     userId: user.id,
+    passwordHash: renewed ?? stored,
     write: async (tx, { password_hash: present, username }) => {
       if (present !== stored) throw new AppError('unauthorized', WRONG)
       if (renewed !== undefined) await updateUser(tx, user.id, { password_hash: renewed })
@@ -148,13 +173,15 @@ async function byLink(
     return found
   })
   if (link === undefined) return undefined
-  const { hash: passwordHash, problems } = await deps.passwords.forNew(password, {
-    account: link.user_id,
-    address,
-  })
+  const asker = { account: link.user_id, address }
+  const { hash: passwordHash, problems } = await deps.guesses.ration(
+    { ...asker, now: deps.clock.now() },
+    () => deps.passwords.forNew(password, asker),
+  )
   refuse(problems)
   return {
     userId: link.user_id,
+    passwordHash,
     write: async (tx, user) => {
       // Another request may have used the link meanwhile.
       if (!(await deletePasswordLink(tx, hash))) throw new AppError('unauthorized', WRONG_LINK)
@@ -187,9 +214,9 @@ async function newAccount(tx: Transaction, deps: RunnerDeps, user: UserRow, user
 
 /** Undefined if the user may not sign in. */
 async function begin(
-  { userId, write }: Known,
+  { userId, passwordHash, write }: Known,
   call: Call,
-  { database, clock, config, newId, auditKey }: RunnerDeps,
+  { database, clock, config, devices, newId, auditKey }: RunnerDeps,
 ): Promise<Answer | undefined> {
   const secret = newSecret()
   const before = sessionSecretOf(call)
@@ -224,5 +251,6 @@ async function begin(
   if (session === undefined) return undefined
   const answer = created(document(sessionResource.fragment({ session, sessionId: session.id })))
   const cookie = sessionCookie(call.origin, secret, config.sessionMinutes * 60)
-  return { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } }
+  const device = devices.of(call, { id: userId, password_hash: passwordHash }, clock.now())
+  return { ...answer, cookies: [cookie, device] }
 }

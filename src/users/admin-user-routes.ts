@@ -1,3 +1,4 @@
+import { accountOf } from '../access/actor.ts'
 import { doneAll } from '../http/outcome.ts'
 import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
@@ -36,10 +37,10 @@ export const adminUserRoutes: readonly Route[] = [
     refuses: [429],
     accepts: newUserBody,
     body: (bytes) => readResource(bytes, newUserBody),
-    prepare: async ({ attributes: { password, username } }, { call, deps }) => {
+    prepare: async ({ attributes: { password, username } }, { actor, call, deps }) => {
       if (password === undefined) return undefined
       const address = clientAddressOf(call, deps.config)
-      return deps.passwords.forNew(password, { account: username, address })
+      return deps.passwords.forNew(password, { account: username, address, device: accountOf(actor) })
     },
     problems: async ({ tx, body, prepared, problems }) => {
       problems.push(...(prepared?.problems ?? []))

@@ -1,6 +1,8 @@
 import { existing } from '../core/existing.ts'
 import { notFound } from '../core/errors.ts'
+import { ok } from '../http/call.ts'
 import { done, doneAll } from '../http/outcome.ts'
+import { accountOf } from '../access/actor.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { readResource } from '../jsonapi/body.ts'
@@ -33,11 +35,13 @@ export const passwordRoutes: readonly Route[] = [
       return { ...read, problems: differs ? [...read.problems, problem] : read.problems }
     },
     refuses: [429],
-    prepare: async ({ attributes }, { resource: { user }, call, deps }) => {
+    prepare: async ({ attributes }, { actor, resource: { user }, call, deps }) => {
       const { guesses, passwords, clock, config } = deps
       const before = user.password_hash
       if (before === null) return { isRight: false, before, changed: undefined }
-      const asker = { account: user.id, address: clientAddressOf(call, config) }
+      // All sessions and tokens of a user share one count: with a token, somebody can make more of them.
+      const device = accountOf(actor)
+      const asker = { account: user.id, address: clientAddressOf(call, config), device }
       const isRight = await guesses.attempt({ ...asker, now: clock.now() }, () =>
         passwords.matches(attributes.current_password, before, asker),
       )
@@ -61,7 +65,14 @@ export const passwordRoutes: readonly Route[] = [
       await deletePasswordLinksOf(tx, user.id)
       return done(user, { action: 'user.set-password', details: { username: user.username, by: 'user' } })
     },
-    document: (context) => document(userFragment(context.result, context)),
+    document: (context) => {
+      const { actor, result, prepared, call, deps } = context
+      const answer = ok(document(userFragment(result, context)))
+      if (actor.kind !== 'user' || actor.session === undefined) return answer
+      // The change has ended what the browser is known by.
+      const owner = { id: result.id, password_hash: existing(prepared.changed).hash }
+      return { ...answer, cookies: [deps.devices.of(call, owner, deps.clock.now())] }
+    },
   }),
 
   write(administeredUserPlace, '/password-links', {

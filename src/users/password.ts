@@ -1,6 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { TooManyAttempts, type Problem } from '../core/errors.ts'
+import { networksAround } from '../core/networks.ts'
 import { isTooShort, normalized, passwordProblems } from './users.ts'
 
 /** Parameters are stored with each hash, so that they can be raised later. Hashing needs 19 MiB while it runs. */
@@ -11,9 +12,11 @@ const CURRENT = `argon2id$${PARAMETERS.memory}$${PARAMETERS.passes}$${PARAMETERS
 
 /** Each keeps a thread busy for some tenths of a second. More would slow down everything else. */
 const MAX_RUNNING = 2
+/** Of known devices, and as many of unknown clients, who so never take a place of a device. */
 const MAX_WAITING = 20
-const MAX_WAITING_FROM_ADDRESS = 10
-/** For one account. Right passwords are not slowed down, so somebody with an account could take all places of an office. */
+/** Of unknown clients: of an IPv4 address, or of the first 48 bits of an IPv6 address. */
+const MAX_WAITING_FROM_NETWORK = 10
+/** Guesses at one account, or somebody who has one, leave places to others. */
 const MAX_WAITING_FOR_ACCOUNT = 2
 const RETRY_AFTER_SECONDS = 5
 
@@ -29,13 +32,22 @@ export function isOutdated(stored: string): boolean {
 const NOBODY =
   CURRENT + [SALT_BYTES, HASH_BYTES].map((size) => randomBytes(size).toString('base64')).join('$')
 
-/** Where a request with a password comes from, and for which account: as it was named, or the id of the user. */
-type Asker = { readonly address: string; readonly account: string }
+/** Where a request with a password comes from, and for which account. */
+export type Asker = {
+  readonly address: string
+  /** As it was named, or the id of the user. */
+  readonly account: string
+  /** What the account is known to use: a device, a session or a token. Undefined: an unknown client. */
+  readonly device?: string | undefined
+}
 
-/** Hashes and checks passwords, few at a time. Throws 429 if too many wait. */
+type Waiting = Asker & { readonly go: () => void }
+
+/** Hashes and checks passwords, few at a time, those of known devices first. Throws 429 if too many wait. */
 export class Passwords {
   #running = 0
-  readonly #waiting: (Asker & { readonly go: () => void })[] = []
+  readonly #known: Waiting[] = []
+  readonly #unknown: Waiting[] = []
   #common: Promise<ReadonlySet<string>> | undefined
 
   /** Hashes a new password, unless it is one of those that guessers try first. A short one is a problem of the body. */
@@ -65,28 +77,30 @@ export class Passwords {
 
   async #inTurn<T>(asker: Asker, work: () => Promise<T>): Promise<T> {
     if (this.#running >= MAX_RUNNING) {
-      this.#checkWaiting(asker)
-      await new Promise<void>((go) => this.#waiting.push({ ...asker, go }))
+      const waiting = asker.device === undefined ? this.#unknown : this.#known
+      checkWaiting(waiting, asker)
+      await new Promise<void>((go) => waiting.push({ ...asker, go }))
     } else this.#running += 1
     try {
       return await work()
     } finally {
-      const next = this.#waiting.shift()
+      const next = this.#known.shift() ?? this.#unknown.shift()
       if (next === undefined) this.#running -= 1
       else next.go()
     }
   }
+}
 
-  #checkWaiting({ address, account }: Asker): void {
-    const fromAddress = this.#waiting.filter((other) => other.address === address)
-    const forAccount = fromAddress.filter((other) => other.account === account)
-    if (
-      this.#waiting.length >= MAX_WAITING ||
-      fromAddress.length >= MAX_WAITING_FROM_ADDRESS ||
-      forAccount.length >= MAX_WAITING_FOR_ACCOUNT
-    ) {
-      throw new TooManyAttempts('too many people sign in at the moment', RETRY_AFTER_SECONDS)
-    }
+function checkWaiting(waiting: readonly Waiting[], { address, account, device }: Asker): void {
+  const network = networksAround(address).at(-1)
+  const fromNetwork = waiting.filter((other) => networksAround(other.address).at(-1) === network)
+  const forAccount = waiting.filter((other) => other.account === account)
+  if (
+    waiting.length >= MAX_WAITING ||
+    forAccount.length >= MAX_WAITING_FOR_ACCOUNT ||
+    (device === undefined && fromNetwork.length >= MAX_WAITING_FROM_NETWORK)
+  ) {
+    throw new TooManyAttempts('too many people sign in at the moment', RETRY_AFTER_SECONDS)
   }
 }
 

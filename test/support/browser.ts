@@ -7,10 +7,13 @@ import { Client } from './client.ts'
 import type { TestServer } from './server.ts'
 import { body } from './world.ts'
 
-/** A browser that keeps the session cookie and sends what a page of the server sends. */
+/** A browser that keeps its cookies and sends what a page of the server sends. */
 export class Browser {
   readonly #client: Client
+  /** The session. */
   cookie: string | undefined
+  /** The accounts that the browser is known to. */
+  devices: string | undefined
   sessionId = ''
 
   constructor(address: string) {
@@ -24,8 +27,12 @@ export class Browser {
     sent?: unknown,
     headers: Record<string, string> = { 'x-purser-page': '1', 'sec-fetch-site': 'same-origin' },
   ): Promise<Response> {
-    const cookie = this.cookie === undefined ? undefined : { cookie: this.cookie }
-    return this.#client.request(method, path, sent, { ...headers, ...cookie })
+    const cookies = [this.cookie, this.devices].filter((each) => each !== undefined)
+    const cookie = cookies.length === 0 ? undefined : { cookie: cookies.join('; ') }
+    const answer = await this.#client.request(method, path, sent, { ...headers, ...cookie })
+    const given = answer.headers.getSetCookie().map((each) => each.split(';', 1).join(''))
+    this.devices = given.find((each) => /^(__Host-)?purser-devices=/.test(each)) ?? this.devices
+    return answer
   }
 
   get(path: string): Promise<Response> {
@@ -41,7 +48,8 @@ export class Browser {
   }): Promise<Response> {
     const answer = await this.request('POST', '/sessions', body('sessions', attributes))
     if (answer.status === 201) {
-      this.cookie = answer.headers.get('set-cookie')?.split(';', 1)[0]
+      const [session] = answer.headers.getSetCookie()
+      this.cookie = session?.split(';', 1)[0]
       this.sessionId = answer.json.data.id
     }
     return answer
