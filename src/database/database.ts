@@ -70,7 +70,7 @@ export type TransactionOptions = {
   organizationId?: string
   /** No deadlines, for unbounded work such as an upgrade. Requests and background jobs have deadlines. */
   isLong?: boolean
-  /** The token that a request reads with, "" without one. */
+  /** Names the token or session that a request reads with. It is a hash: it stays in memory, and the secret must not. */
   caller?: string
   /**
    * Whose read or write it is. Accounts take turns; on PostgreSQL with their writes only if these are in no organization. The

@@ -28,6 +28,8 @@ export class Call {
   receivedAt = performance.now()
   /** A write may run more than once. */
   isRefusalNoted = false
+  /** See callerHashOf. */
+  callerHash: string | undefined
   readonly #deps: RunnerDeps
 
   constructor(request: IncomingMessage, route: FoundRoute, requestId: string, deps: RunnerDeps) {

@@ -7,22 +7,22 @@ const MAX_KNOWN = 10_000
  * has found its token. Any number of tokens can be invented, so the unknown ones count for the address that they come from.
  */
 export class KnownAccounts {
-  /** By token or secret of a session, the oldest first. */
+  /** By the hash of a token or of a session's secret, the oldest first. */
   readonly #accounts = new Map<string, string>()
 
-  of(secret: string): string | undefined {
-    return this.#accounts.get(secret)
+  of(hash: string): string | undefined {
+    return this.#accounts.get(hash)
   }
 
-  add(secret: string, actor: Actor): void {
-    if (this.#accounts.has(secret)) return
-    this.#accounts.set(secret, accountOf(actor))
+  add(hash: string, actor: Actor): void {
+    if (this.#accounts.has(hash)) return
+    this.#accounts.set(hash, accountOf(actor))
     const [oldest] = this.#accounts.keys()
     if (this.#accounts.size > MAX_KNOWN && oldest !== undefined) this.#accounts.delete(oldest)
   }
 
   /** Of a token that is accepted no longer: whoever has it takes no turns of the account. */
-  forget(secret: string): void {
-    this.#accounts.delete(secret)
+  forget(hash: string): void {
+    this.#accounts.delete(hash)
   }
 }

@@ -33,30 +33,34 @@ export function tokenOf({ headers: { authorization: header } }: Pick<Call, 'head
   return token === '' || token.length > MAX_TOKEN_LENGTH ? undefined : token
 }
 
+/** The hash of the request's token or session, made once: no memory that outlives the request has the secret itself. */
+export function callerHashOf(call: Call): string {
+  return (call.callerHash ??= hashToken(tokenOf(call) ?? sessionSecretOf(call) ?? ''))
+}
+
 /** The actor of the request's token. Throws 401. */
 export async function authenticate(tx: Transaction, call: Call, deps: RunnerDeps): Promise<Actor> {
-  const token = tokenOf(call)
   const { operator } = deps
-  if (token !== undefined && operator !== undefined && hashToken(token) === operator.tokenHash) {
-    return operator.actor
-  }
   if (call.headers.authorization === undefined) return authenticateSession(tx, call, deps)
+  const hash = callerHashOf(call)
+  const hasToken = tokenOf(call) !== undefined
+  if (hasToken && hash === operator?.tokenHash) return operator.actor
   const now = deps.clock.now()
-  const found = token === undefined ? undefined : await findActor(tx, hashToken(token), now)
-  if (token === undefined || found === undefined) throw unauthorized(token, deps)
-  deps.accounts.add(token, found.actor)
+  const found = hasToken ? await findActor(tx, hash, now) : undefined
+  if (found === undefined) throw unauthorized(hasToken ? hash : undefined, deps)
+  deps.accounts.add(hash, found.actor)
   deps.lastUsed.touch(found, now)
   return found.actor
 }
 
 /** The user who has signed in. A change must come from a page of this server: others can make a browser send it, too. */
 async function authenticateSession(tx: Transaction, call: Call, deps: RunnerDeps): Promise<Actor> {
-  const secret = sessionSecretOf(call)
+  const hash = callerHashOf(call)
   const now = deps.clock.now()
   const found =
-    secret === undefined ? undefined : await findSessionActor(tx, hashToken(secret), now, deps.config)
-  if (secret === undefined || found === undefined) throw unauthorized(secret, deps)
-  deps.accounts.add(secret, found.actor)
+    sessionSecretOf(call) === undefined ? undefined : await findSessionActor(tx, hash, now, deps.config)
+  if (found === undefined) throw unauthorized(hash, deps)
+  deps.accounts.add(hash, found.actor)
   // A link on another site must not make somebody reveal a value, which the audit trail would hold against them.
   const isRead = ['GET', 'HEAD'].includes(call.method) && !isFromElsewhere(call.headers)
   if (!isRead && !isFromOwnPage(call.headers, call.origin)) {
@@ -67,8 +71,8 @@ async function authenticateSession(tx: Transaction, call: Call, deps: RunnerDeps
   return found.actor
 }
 
-function unauthorized(secret: string | undefined, { accounts }: RunnerDeps): AppError {
-  if (secret !== undefined) accounts.forget(secret)
+function unauthorized(hash: string | undefined, { accounts }: RunnerDeps): AppError {
+  if (hash !== undefined) accounts.forget(hash)
   return new AppError('unauthorized')
 }
 

@@ -1,8 +1,7 @@
 import { clientAddressOf } from '../sessions/client-address.ts'
-import { sessionSecretOf } from '../sessions/session-cookie.ts'
 import type { Call } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
-import { tokenOf } from './permit.ts'
+import { callerHashOf } from './permit.ts'
 
 /**
  * Who reads, and what, for the statements of earlier requests of this kind: see TransactionOptions. A class with getters,
@@ -23,7 +22,7 @@ export class Reader {
   }
 
   get caller(): string {
-    return tokenOf(this.#call) ?? sessionSecretOf(this.#call) ?? ''
+    return callerHashOf(this.#call)
   }
 
   get name(): string {
