@@ -1,4 +1,5 @@
 import pino from 'pino'
+import type { SettingName } from '../src/config.ts'
 import { startServer, type TestServer } from '../test/support/server.ts'
 import type { Response } from '../test/support/client.ts'
 
@@ -12,10 +13,13 @@ export type Show = (step: string, before: string | number, now: string | number)
 /** An attack on a server of its own. Each file of this folder except this one and run.ts exports one as `attack`. */
 export type Attack = (server: TestServer, show: Show) => Promise<void>
 
+/** The settings of the server, which a file of this folder may export as `settings`. */
+export type Settings = Partial<Record<SettingName, string>>
+
 /** Plays an attack against a new server on a loopback address, with its data in a temporary folder. */
-export async function play(name: string, attack: Attack): Promise<void> {
+export async function play(name: string, attack: Attack, settings: Settings = {}): Promise<void> {
   console.log(`\n${name}`)
-  const server = await startServer('sqlite', {}, pino({ level: 'silent' }))
+  const server = await startServer('sqlite', settings, pino({ level: 'silent' }))
   try {
     await attack(server, (step, before, now) => console.log(`  ${step}: before ${before}, now ${now}`))
   } finally {

@@ -202,6 +202,7 @@ export function createApp(
     },
     close: async () => {
       await deps.drain.close(server)
+      await deps.passwords.close()
       await deps.deletions.stop()
       await deps.states.stop()
       await retention.stop()

@@ -123,6 +123,7 @@ test('no state lies outside an owner', () => {
     'core/turns.ts: waiting': 'the queue of the process, which has one event loop',
     'database/alike-statements.ts: names': remembered,
     'database/read-thread.ts: connection': 'the module is the whole program of its thread',
+    'users/guessable.ts: estimate': 'loaded once, and only in a thread',
     'http/polled.ts: tags': remembered,
     'http/request-id.ts: pool': 'random text for the next ids, which nobody else sees',
     'http/request-id.ts: used': 'how much of the pool is used',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { Browser, passwordLink } from './support/browser.ts'
+import { passwordLink, type Browser } from './support/browser.ts'
+import { BrowserAt } from './support/browser-at.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import type { TestServer } from './support/server.ts'
 import { Statements } from './support/statements.ts'
@@ -8,25 +9,6 @@ import { body, createUser } from './support/world.ts'
 const PASSWORD = 'correct horse battery'
 const ADDRESS = '192.0.2.7'
 const DAY_MS = 86_400_000
-
-/** A browser behind the proxy, at this address. */
-class BrowserAt extends Browser {
-  readonly #forwarded: Record<string, string>
-
-  constructor(server: TestServer, address: string, forwarded: Record<string, string> = {}) {
-    super(server.address)
-    this.#forwarded = { 'x-forwarded-for': address, ...forwarded }
-  }
-
-  override request(
-    method: string,
-    path: string,
-    sent?: unknown,
-    headers: Record<string, string> = { 'x-purser-page': '1', 'sec-fetch-site': 'same-origin' },
-  ) {
-    return super.request(method, path, sent, { ...headers, ...this.#forwarded })
-  }
-}
 
 async function signedIn(server: TestServer, address = ADDRESS) {
   const user = await createUser(server)

@@ -1,6 +1,9 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { expect, test } from 'vitest'
 import { clientAddressOf } from '../src/sessions/client-address.ts'
 import { Guesses } from '../src/sessions/guesses.ts'
+import { isGuessable } from '../src/users/guessable.ts'
 import { Passwords } from '../src/users/password.ts'
 import { Browser, passwordLink } from './support/browser.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
@@ -86,9 +89,20 @@ onEachEngine('attacks on signing in', (server) => {
     }
     expect(await detailOf('ｐａｓｓｗｏｒｄ１')).toEqual([
       422,
-      'password is one of the most common ones; choose another',
+      'password is one of the most common ones, or easy to guess from them; choose another',
     ])
     expect(await detailOf('12345678\ud800')).toEqual([422, 'password must be valid Unicode'])
+  })
+
+  test('common passwords are refused with what people add to them', async () => {
+    const user = await createUser(server)
+    const link = await passwordLink(server.admin, user.id)
+    const refused = await new Browser(server.address).signIn({ link, password: 'password123456' })
+    expect([refused.status, refused.json.errors?.[0].source.pointer]).toEqual([
+      422,
+      '/data/attributes/password',
+    ])
+    expect((await new Browser(server.address).signIn({ link, password: PASSWORD })).status).toBe(201)
   })
 
   test('a link on another site reveals nothing in the name of who follows it', async () => {
@@ -177,6 +191,31 @@ test('a customer is one address, whatever they write into it', () => {
   expect(addressOf('2001:db8:0:1::1')).toBe('2001:db8:0:1')
 })
 
+test('a password is refused if a million guesses find it, however long it is, and no other', async () => {
+  const refused =
+    'password123456 Password1! iloveyou2024 Winter2025 letmein12345 qwertyuiop123 aaaaaaaa1111 12345678901234567890 abcdefgh12345678 hunter2hunter2 dragon!dragon! terraform1 Purser2026 opentofu123 p@ssw0rd1'
+      .split(' ')
+      .concat('password'.repeat(64), 'a'.repeat(512))
+  const accepted = [
+    'correct horse',
+    'my cat is called Tom',
+    'the quick brown fox',
+    'lksdjf92',
+    '8362910475',
+    'monkey8362910475',
+    'Tr5$pLq9',
+    'correct horse battery'.repeat(24),
+    '一万与丕东丣个丱丸',
+  ]
+  const judged = async (passwords: string[]) => {
+    const results = []
+    for (const password of passwords) if (await isGuessable(password)) results.push(password)
+    return results
+  }
+  expect(await judged(refused)).toEqual(refused)
+  expect(await judged(accepted)).toEqual([])
+})
+
 test('an office that mistypes every ten minutes is never slowed down', async () => {
   const guesses = new Guesses()
   for (let count = 0; count < 500; count += 1) {
@@ -231,6 +270,21 @@ test('a process computes two hashes at a time; 20 more wait, 10 from one network
   expect(await refusedOf(many.slice(0, 6), 'one person')).toEqual([4, 5])
   expect(await refusedOf(many.slice(0, 6), 'one person', 'a device')).toEqual([4, 5])
 })
+
+test.runIf(process.platform === 'linux')(
+  'hashes are computed with a lower priority than answers',
+  async () => {
+    const passwords = new Passwords()
+    await passwords.matches('a password', null, { address: '192.0.2.7', account: 'person' })
+    const nicenesses = readdirSync('/proc/self/task').flatMap((task) => {
+      const stat = `/proc/self/task/${task}/stat`
+      return existsSync(stat) ? [Number(readFileSync(stat, 'utf8').split(') ').at(-1)?.split(' ')[16])] : []
+    })
+    await passwords.close()
+    expect(Math.max(...nicenesses)).toBeGreaterThanOrEqual(10)
+    expect(Math.max(...nicenesses)).toBeGreaterThan(getPriority())
+  },
+)
 
 test('known devices have places of their own to wait in, and go first', async () => {
   const passwords = new Passwords()

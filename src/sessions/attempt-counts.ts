@@ -1,5 +1,5 @@
 const FIRST_PAUSE_MS = 5_000
-const MAX_KEPT = 20_000
+const MAX_KEPT = 50_000
 
 /** When attempts of one kind are slowed down. Either all are forgotten after a time without another one, or one each time. */
 export type CountRule = {

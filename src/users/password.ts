@@ -1,7 +1,7 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
-import { promisify } from 'node:util'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { TooManyAttempts, type Problem } from '../core/errors.ts'
 import { networksAround } from '../core/networks.ts'
+import { HashThreads } from './hash-threads.ts'
 import { isTooShort, normalized, passwordProblems } from './users.ts'
 
 /** Parameters are stored with each hash, so that they can be raised later. Hashing needs 19 MiB while it runs. */
@@ -10,7 +10,7 @@ const SALT_BYTES = 16
 const HASH_BYTES = 32
 const CURRENT = `argon2id$${PARAMETERS.memory}$${PARAMETERS.passes}$${PARAMETERS.parallelism}$`
 
-/** Each keeps a thread busy for some tenths of a second. More would slow down everything else. */
+/** Each keeps a thread busy for some hundredths of a second. */
 const MAX_RUNNING = 2
 /** Of known devices, and as many of unknown clients, who so never take a place of a device. */
 const MAX_WAITING = 20
@@ -48,31 +48,54 @@ export class Passwords {
   #running = 0
   readonly #known: Waiting[] = []
   readonly #unknown: Waiting[] = []
-  #common: Promise<ReadonlySet<string>> | undefined
+  readonly #threads = new HashThreads()
 
-  /** Hashes a new password, unless it is one of those that guessers try first. A short one is a problem of the body. */
+  /** Hashes a new password, unless it is easy to guess. A short one is a problem of the body. */
   async forNew(password: string, asker: Asker): Promise<NewPassword> {
-    this.#common ??= commonPasswords()
     const problems = isTooShort(password) ? [] : passwordProblems(password)
-    if ((await this.#common).has(normalized(password).toLowerCase())) {
-      const detail = 'password is one of the most common ones; choose another'
-      problems.push({ detail, pointer: '/data/attributes/password' })
-    }
-    return { hash: problems.length > 0 ? '' : await this.hash(password, asker), problems }
+    return this.#inTurn(asker, async () => {
+      if (await this.#threads.judge(normalized(password))) {
+        const detail = 'password is one of the most common ones, or easy to guess from them; choose another'
+        problems.push({ detail, pointer: '/data/attributes/password' })
+      }
+      return { hash: problems.length > 0 ? '' : await this.#hash(password), problems }
+    })
   }
 
   /** Returns what is stored for a password: `argon2id$memory in KiB$passes$parallelism$salt$hash`. */
   hash(password: string, asker: Asker): Promise<string> {
-    const salt = randomBytes(SALT_BYTES)
-    return this.#inTurn(asker, async () => {
-      const key = await argon2Key(password, salt, PARAMETERS)
-      return `${CURRENT}${salt.toString('base64')}$${key.toString('base64')}`
-    })
+    return this.#inTurn(asker, () => this.#hash(password))
   }
 
   /** Whether the password has this hash. It takes as long without a hash, for a user who does not exist. */
   matches(password: string, stored: string | null, asker: Asker): Promise<boolean> {
-    return this.#inTurn(asker, () => isHashOf(password, stored ?? NOBODY))
+    return this.#inTurn(asker, () => this.#isHashOf(password, stored ?? NOBODY))
+  }
+
+  close(): Promise<void> {
+    return this.#threads.close()
+  }
+
+  async #hash(password: string): Promise<string> {
+    const salt = randomBytes(SALT_BYTES)
+    const key = await this.#keyOf(password, salt, PARAMETERS)
+    return `${CURRENT}${salt.toString('base64')}$${key.toString('base64')}`
+  }
+
+  /** @param stored a hash of any parameters */
+  async #isHashOf(password: string, stored: string): Promise<boolean> {
+    const [, memory, passes, parallelism, salt = '', hash = ''] = stored.split('$')
+    const key = await this.#keyOf(password, Buffer.from(salt, 'base64'), {
+      memory: Number(memory),
+      passes: Number(passes),
+      parallelism: Number(parallelism),
+    })
+    return timingSafeEqual(key, Buffer.from(hash, 'base64'))
+  }
+
+  #keyOf(password: string, nonce: Buffer, parameters: typeof PARAMETERS): Promise<Buffer> {
+    const message = Buffer.from(normalized(password))
+    return this.#threads.hash({ message, nonce, ...parameters, tagLength: HASH_BYTES })
   }
 
   async #inTurn<T>(asker: Asker, work: () => Promise<T>): Promise<T> {
@@ -102,30 +125,4 @@ function checkWaiting(waiting: readonly Waiting[], { address, account, device }:
   ) {
     throw new TooManyAttempts('too many people sign in at the moment', RETRY_AFTER_SECONDS)
   }
-}
-
-/** @param stored a hash of any parameters */
-async function isHashOf(password: string, stored: string): Promise<boolean> {
-  const [, memory, passes, parallelism, salt = '', hash = ''] = stored.split('$')
-  const key = await argon2Key(password, Buffer.from(salt, 'base64'), {
-    memory: Number(memory),
-    passes: Number(passes),
-    parallelism: Number(parallelism),
-  })
-  return timingSafeEqual(key, Buffer.from(hash, 'base64'))
-}
-
-/** Loaded when the first password is set, because the list needs 14 MB. */
-async function commonPasswords(): Promise<ReadonlySet<string>> {
-  const { dictionary } = await import('@zxcvbn-ts/language-common')
-  return new Set(dictionary['passwords-common'])
-}
-
-function argon2Key(password: string, nonce: Buffer, parameters: typeof PARAMETERS): Promise<Buffer> {
-  return promisify(argon2)('argon2id', {
-    message: Buffer.from(normalized(password)),
-    nonce,
-    ...parameters,
-    tagLength: HASH_BYTES,
-  })
 }

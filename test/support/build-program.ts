@@ -42,6 +42,7 @@ async function buildProgram(): Promise<string> {
           main: join(ROOT, 'src/main.ts'),
           // Threads load these by name.
           'content-thread': join(ROOT, 'src/state-content/content-thread.ts'),
+          'hash-thread': join(ROOT, 'src/users/hash-thread.ts'),
           'read-thread': join(ROOT, 'src/database/read-thread.ts'),
           'state-sink': join(ROOT, 'src/state-content/state-sink.ts'),
         },
