@@ -76,8 +76,8 @@ describe('a secret', () => {
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Organizations' }).waitFor()
-    const [cookie] = await context.cookies()
-    secrets.cookie = cookie?.value ?? ''
+    const cookies = await context.cookies()
+    secrets.cookie = cookies.find(({ name }) => name === 'purser-session')?.value ?? ''
 
     await page.goto(`${pages.address}/workspaces/database`)
     await page.getByRole('button', { name: 'Reveal password' }).click()
