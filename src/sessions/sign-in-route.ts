@@ -77,11 +77,11 @@ async function signIn(call: Call, deps: RunnerDeps): Promise<Answer> {
   checkSecure(call.origin)
   const given = await readBody(call, deps)
   const { login, link } = given
-  const known = await (link === undefined
+  const answer = await (link === undefined
     ? signInByPassword({ ...given, account: keyOf(login ?? '') }, call, deps)
     : signInByLink({ ...given, link }, call, deps))
-  if (known === undefined) throw new AppError('unauthorized', link === undefined ? WRONG : WRONG_LINK)
-  return known
+  if (answer === undefined) throw new AppError('unauthorized', link === undefined ? WRONG : WRONG_LINK)
+  return answer
 }
 
 /** The statements are the same whether or not the user exists. A device is known before its password is checked. */
