@@ -58,7 +58,7 @@ are compared with a SQLite server that is measured in the same rounds.`,
 const begin = (engine: Engine) => `<!-- ${engine} -->`
 
 /**
- * Writes docs/performance.md: the machine, the figures of the last full run on each engine, and how to repeat it. A run
+ * Writes docs/internals/bench.md: the machine, the figures of the last full run on each engine, and how to repeat it. A run
  * replaces the part of its own engine.
  */
 export function writeReport(
@@ -85,7 +85,7 @@ export function writePart(path: string, head: string, engine: Engine, text: stri
   writeFileSync(path, `${head}\n\n${parts.join('\n\n')}\n`)
 }
 
-const HEAD_OF_PAGE = `# Performance
+const HEAD_OF_PAGE = `# Bench
 
 Written by \`npm run bench\` for SQLite and \`npm run bench -- --engine postgres\`; do not edit. A run takes some minutes and
 exits with 1 when a figure misses its "at least". \`npm run bench -- --only list-20\` measures one row (\`--only ?\` names
@@ -101,7 +101,7 @@ Each row repeats one request, which is the fast case, if its name does not say o
 more teams than a node keeps plans of one caller, and each search has another text.
 
 A ratio may be above 1: the floor writes each answer at once, and Purser writes those of one turn of the event loop together
-([ADR 0038](adr/0038-answers-of-a-turn-are-written-together.md)).
+([ADR 0038](../adr/0038-answers-of-a-turn-are-written-together.md)).
 
 In the column "reached", *aim* means that the aim was reached, *good* that "at least" was, and *MISSED* that neither was.`
 

@@ -1,4 +1,4 @@
-// npm run bench: measures, prints, writes docs/performance.md. Exits with 1 if a figure is worse than its "at least".
+// npm run bench: measures, prints, writes docs/internals/bench.md. Exits with 1 if a figure is worse than its "at least".
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -101,7 +101,7 @@ console.log(`\n${figures.length - missed.length} reached, ${missed.length} misse
 for (const { what } of missed) console.log(`missed: ${what}`)
 if (options.only === undefined && !options.quick) {
   const run = { date: new Date(), load: `${loadBefore}; ${loadText()}`, seconds: Number(seconds()) }
-  writeReport(here('../docs/performance.md'), engine, figures, tables, run)
+  writeReport(here('../docs/internals/bench.md'), engine, figures, tables, run)
 }
 process.exitCode = missed.length === 0 ? 0 : 1
 

@@ -1,4 +1,4 @@
-// docs/scaling.md: tables and figures of how latency grows.
+// docs/internals/scaling.md: tables and figures of how latency grows.
 import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ function verdict(series: Series): string {
   return series.growth === 'counts' ? 'counts all' : 'GROWS'
 }
 
-const HEAD_OF_PAGE = `# Scaling
+const HEAD_OF_PAGE = `# Growth, measured
 
 Written by \`npm run scaling\` for SQLite and \`npm run scaling -- --engine postgres\`; do not edit. Each cell is the
 median latency of a request over one connection, in milliseconds, with nothing beside it. The slope is the power of the
@@ -87,7 +87,7 @@ time of a request:
 The rest is mostly what every request takes. Only the holders on a workspace grow in the server, too: it reads every team
 with access, because a person counts once, however many of these teams they are in.
 
-The limits of the [settings](settings.md) bound what they count: 5,000 members of a team and 1,000 state versions of a
+The limits of the [settings](../settings.md) bound what they count: 5,000 members of a team and 1,000 state versions of a
 workspace, for example, if nothing else is set.`
 
 export type Measured = {
@@ -100,9 +100,9 @@ export type Measured = {
 
 export function writeScaling(docs: string, engine: Engine, measured: Measured): void {
   const { series } = measured
-  writePart(join(docs, 'scaling.md'), HEAD_OF_PAGE, engine, partOf(engine, measured))
+  writePart(join(docs, 'internals/scaling.md'), HEAD_OF_PAGE, engine, partOf(engine, measured))
   for (const [dimension, some] of byDimension(series)) {
-    writeFileSync(join(docs, fileOf(dimension, engine)), plot(some, dimension))
+    writeFileSync(join(docs, 'internals', fileOf(dimension, engine)), plot(some, dimension))
   }
 }
 

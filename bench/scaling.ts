@@ -1,5 +1,5 @@
 // npm run scaling [-- --engine postgres] [--most 10000]: how the cost of requests grows with the data. Writes
-// docs/scaling.md and its figures, for one engine. With --only TABLE (such as 'teams of a person') it measures one table,
+// docs/internals/scaling.md and its figures, for one engine. With --only TABLE (such as 'teams of a person') it measures one table,
 // prints it, and writes nothing.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
