@@ -41,7 +41,7 @@ function ensureInstalled(root, then) {
 function install(root, done) {
   const began = Date.now()
   const seconds = () => `${Math.round((Date.now() - began) / 1000)} s`
-  say('installing the packages of package-lock.json, and Node 24 with them, by npm ci …')
+  say('installing the packages of package-lock.json, and Node with them, by npm ci …')
   fs.rmSync(markFile(root), { force: true })
   const timer = setInterval(() => say(`still installing (${seconds()}) …`), STILL_INSTALLING_MS)
   const [command, ...first] = npmCommand()

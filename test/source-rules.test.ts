@@ -118,6 +118,16 @@ test('the lockfile names every package, each with its hash and without an addres
   expect(odd).toEqual([])
 })
 
+test('the Node of the packages is the same exact version on every platform', () => {
+  const { optionalDependencies } = JSON.parse(textOf('package.json')) as {
+    optionalDependencies: Record<string, string>
+  }
+  const versions = Object.entries(optionalDependencies).filter(([name]) => /^node-/.test(name))
+  expect(versions.length).toBe(5)
+  expect(new Set(versions.map(([, version]) => version)).size).toBe(1)
+  expect(versions[0]?.[1]).toMatch(/^\d+\.\d+\.\d+$/)
+})
+
 test('each refusal of valid requests that conformance/ accepts is a text of the server', () => {
   const accepted = JSON.parse(textOf('conformance/openapi/refused.json')) as { details: string[] }[]
   const source = serverSources.map(textOf).join('\n')
