@@ -76,6 +76,7 @@ import { DeviceCookies } from './sessions/device-cookie.ts'
 import { Guesses } from './sessions/guesses.ts'
 import { loginCodeRoutes } from './login/login-code-routes.ts'
 import { loginTokenRoute } from './login/login-token-route.ts'
+import { passwordCheckRoutes } from './sessions/password-check-routes.ts'
 import { sessionRoutes } from './sessions/session-routes.ts'
 import { updateSessionsUsed } from './sessions/session-store.ts'
 import { signInRoute } from './sessions/sign-in-route.ts'
@@ -101,6 +102,7 @@ export const routes: readonly Route[] = [
   ...userTokenRoutes,
   ...passwordRoutes,
   ...sessionRoutes,
+  ...passwordCheckRoutes,
   ...loginCodeRoutes,
   ...projectListRoutes,
   ...projectRoutes,

@@ -5,7 +5,7 @@ import { insertAuditEvents } from './audit/audit-store.ts'
 import { timestamp, type Clock } from './core/clock.ts'
 import { newId } from './core/ids.ts'
 import type { Database } from './database/database.ts'
-import { createPasswordLink } from './users/password-links.ts'
+import { createPasswordLink, nobody } from './users/password-links.ts'
 import { insertUser, isFirstStart } from './users/user-store.ts'
 
 const ADMIN_EMAIL = 'admin@localhost'
@@ -42,7 +42,9 @@ export async function makeFirstUser(
     const text = givenToken ?? newTokenText('user')
     await createUserToken(tx, { userId: id, description: 'first start', now, text })
     const link =
-      givenToken === undefined ? await createPasswordLink(tx, { clock: { now: () => now } }, id) : undefined
+      givenToken === undefined
+        ? await createPasswordLink(tx, { clock: { now: () => now } }, id, nobody)
+        : undefined
     const context = { at: timestamp(now), requestId: null, address: null, actor: null, key: auditKey }
     insertAuditEvents(tx, context, [
       {

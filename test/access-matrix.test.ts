@@ -101,9 +101,10 @@ onEachEngine('access', (server, engine) => {
     const done = new Set(lines.filter(isDone).map(({ route: { method, path } }) => `${method} ${path}`))
     const never = routes.map(({ method, path }) => `${method} ${path}`).filter((route) => !done.has(route))
     // Not possible here: nobody holds a lock, the workspace has a state, and the project has a workspace. Only
-    // somebody with a session gets a login code. These tests cover the routes with the same client: login, projects,
-    // workspaces, state-versions and state-rollback.
+    // somebody with a session gets a login code or gives a password again. These tests cover the routes with the same client:
+    // login, recovery, projects, workspaces, state-versions and state-rollback.
     expect(never).toEqual([
+      'POST /account/password-checks',
       'POST /account/login-codes',
       'DELETE /projects/:project_id',
       'POST /workspaces/:workspace_id/actions/unlock',

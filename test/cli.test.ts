@@ -209,7 +209,7 @@ describe.each(engines)('the command line on %s', (engine) => {
   test('migrate does what there is to do, once, and serving goes on from there', async () => {
     const settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
     expect(await output(['migrate'], settings)).toMatch(
-      /^migrated: 0001.*\nmade the indexes: users_listed, organizations_by_lower_name$/,
+      /^migrated: 0001.*\nmade the indexes: users_listed, organizations_by_lower_name, authentication_tokens_by_creator$/,
     )
     expect(JSON.parse(await output(['migrate', '--json'], settings))).toEqual({
       migrated: [],
@@ -482,7 +482,7 @@ describe('the command line', () => {
         code: 1,
         stdout: '',
         stderr:
-          'purser: there is no command user nope; choose from create, token, password-link, list, show, delete (--help says more)\n',
+          'purser: there is no command user nope; choose from create, invite, suspend, unsuspend, token, password-link, end-tokens, list, show, delete (--help says more)\n',
       })
     }
     for (const option of [['--emial', 'x'], ['--emial=x']]) {

@@ -23,7 +23,8 @@ onEachEngine('logging in from the terminal', (server) => {
   let browser: Browser
   const signIn = async (person: Person) => {
     const signedIn = new Browser(server.address)
-    await signedIn.signIn({ link: await passwordLink(server.admin, person.id), password: PASSWORD })
+    const link = await passwordLink(server.admin, person.id)
+    await signedIn.signIn({ link, password: PASSWORD, 'keep-tokens': true })
     return signedIn
   }
   beforeAll(async () => {
@@ -89,6 +90,24 @@ onEachEngine('logging in from the terminal', (server) => {
     expect(many.map(({ status, json }) => [status, json.error])).toEqual(
       many.map(() => [400, 'invalid_grant']),
     )
+  })
+
+  test('a used code ends nothing for somebody who has only the code, or comes late', async () => {
+    const code = await newCode()
+    const first = await exchange({ code })
+    const wrongs: Record<string, string>[] = [
+      { code_verifier: 'another-verifier' },
+      { redirect_uri: 'http://localhost:10006/login' },
+    ]
+    for (const wrong of wrongs) {
+      expect(await exchange({ code, ...wrong })).toMatchObject({
+        status: 400,
+        json: { error: 'invalid_grant' },
+      })
+    }
+    server.clock.advance(CODE_MS)
+    expect((await exchange({ code })).status).toBe(400)
+    expect(await usernameWith(first.json.access_token)).toBe(user.username)
   })
 
   test('of two exchanges at once at most one gives a token, and none is left', async () => {

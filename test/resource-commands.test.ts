@@ -16,7 +16,7 @@ import {
   type Settings,
 } from './support/purser.ts'
 import { startServer, type TestServer } from './support/server.ts'
-import { body } from './support/world.ts'
+import { body, createTestOrganization, createUser } from './support/world.ts'
 
 /** Runs a command that must succeed; the lines that it printed. */
 async function linesOf(command: string, settings: Settings): Promise<string[]> {
@@ -216,6 +216,39 @@ describe.each(oneEngine)('list, show and delete on %s', (engine) => {
       details: { username: 'rosa' },
     })
     expect((await new Client(address, jane).get('/account/details')).status).toBe(200)
+  })
+
+  test('a deleted user leaves tokens of organizations, which are named or end with the user', async () => {
+    const server = await startServer(engine)
+    onTestFinished(() => server.stop())
+    const settings = settingsOf(server)
+    const { name, owner } = await createTestOrganization(server)
+    const leavers = [await createUser(server), await createUser(server)]
+    const tokens: Client[] = []
+    for (const [number, { id, client }] of leavers.entries()) {
+      await server.admin.post(`/admin/users/${id}/actions/grant_admin`)
+      const path = `/organizations/${name}/authentication-token${number === 0 ? '' : '?token=audit-trails'}`
+      const made = await client.post(path)
+      tokens.push(server.client(made.json.data.attributes.token))
+    }
+    const [first, second] = leavers
+    const kept = await run(['user', 'delete', first?.username ?? '', '--yes', '--as', 'admin'], settings)
+    expect(kept).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(
+        / made or saw these tokens, which stay valid: at-\w+ \(of .*\); purser token/,
+      ),
+    })
+    const ended = await run(
+      ['user', 'delete', second?.username ?? '', '--end-tokens', '--yes', '--as', 'admin'],
+      settings,
+    )
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    expect((await tokens[0]?.get(`/organizations/${name}`))?.status).toBe(200)
+    const tokensLeft = await owner.client.get(
+      `/organizations/${name}/authentication-token?token=audit-trails`,
+    )
+    expect(tokensLeft.status).toBe(404)
   })
 
   test('teams and tokens are listed, shown and deleted', async () => {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { timestamp } from '../core/clock.ts'
 import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
@@ -11,6 +12,21 @@ export function hashToken(token: string): string {
   return hash('sha256', token, 'hex')
 }
 
+/** SQL condition: this person may hand out tokens and links to other users. `person` is a column with an id. */
+export function mayHandOut(person: string): RawBuilder<SqlBool> {
+  return sql`exists (select 1 from users as other
+    where other.id = ${sql.ref(person)} and other.is_site_admin = 1 and other.is_suspended = 0)`
+}
+
+/**
+ * SQL condition: who handed out the token, if it was somebody else, may still do that. Ending that right ends the token, too.
+ * Here it is checked once more, for what another release or a race has left.
+ */
+const isStillHandedOut = sql<SqlBool>`(token.kind <> 'user' or (
+  (token.created_by_id is null or token.created_by_id = token.user_id or ${mayHandOut('token.created_by_id')})
+  and not exists (select 1 from token_origins as origin where origin.token_id = token.id
+    and origin.user_id <> token.user_id and not ${mayHandOut('origin.user_id')})))`
+
 const actorQuery = prepared<{ hash: string }>()((db, param) =>
   db
     .selectFrom('authentication_tokens as token')
@@ -18,6 +34,7 @@ const actorQuery = prepared<{ hash: string }>()((db, param) =>
     .leftJoin('teams as team', 'team.id', 'token.team_id')
     .leftJoin('organizations as organization', 'organization.id', 'token.organization_id')
     .where('token.hash', '=', param('hash'))
+    .where(isStillHandedOut)
     .select([
       'token.id',
       'token.kind',
@@ -45,7 +62,7 @@ export type Authentication = { actor: Actor; lastUsedAt: string | null }
 
 /**
  * Finds the caller that a token acts as. Returns undefined if the token is unknown, revoked, expired or older than its
- * organization allows, if its user is suspended, or if its organization is deleted.
+ * organization allows, if its user is suspended, if who handed it out no longer may, or if its organization is deleted.
  */
 export async function findActor(
   tx: Transaction,

@@ -15,7 +15,7 @@ type Token = {
 export type UserActor = Token & {
   readonly kind: 'user'
   /** Set if the user has signed in, and the token is their session. */
-  readonly session?: { readonly longestPauseMs: number }
+  readonly session?: { readonly longestPauseMs: number; readonly passwordCheckedAt: string }
   readonly userId: string
   readonly teamId: null
   readonly organizationId: null

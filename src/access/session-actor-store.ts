@@ -16,6 +16,7 @@ const sessionQuery = prepared<{ hash: string }>()((db, param) =>
       'session.last_used_at',
       'session.longest_pause_ms',
       'session.expires_at',
+      'session.password_checked_at',
       'user.username',
       'user.is_suspended',
       'user.is_site_admin',
@@ -45,7 +46,10 @@ export async function findSessionActor(
       teamId: null,
       organizationId: null,
       auditTrailOf: null,
-      session: { longestPauseMs: Math.max(row.longest_pause_ms, pauseMs) },
+      session: {
+        longestPauseMs: Math.max(row.longest_pause_ms, pauseMs),
+        passwordCheckedAt: row.password_checked_at ?? row.created_at,
+      },
     },
     lastUsedAt: row.last_used_at,
   }

@@ -39,6 +39,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     query,
     answers: 'authentication-tokens',
     accepts: tokenBody,
+    refuses: [403],
     keepsAccess: true,
     body: readTokenRequest,
     problems: async ({

@@ -37,6 +37,7 @@ function creatingRoute(suffix: string, isSingle: boolean, summary: string): Rout
     summary,
     answers: 'authentication-tokens',
     accepts: tokenBody,
+    refuses: [403],
     body: readTokenRequest,
     problems: async ({ tx, deps, actor: maker, resource: { team, organization }, body, problems }) => {
       const owner = ownerOf(team)

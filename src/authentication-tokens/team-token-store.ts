@@ -14,6 +14,7 @@ import type { Tables } from '../database/tables.ts'
 import type { Page } from '../jsonapi/paging.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { OWNERS_TEAM } from '../teams/teams.ts'
+import { isSeenBy } from './handed-out-store.ts'
 import type { TokenRow } from './token-store.ts'
 
 type Teams = ExpressionBuilder<Tables, 'teams'>
@@ -134,4 +135,20 @@ export function findManageableTeamTokens(
       .orderBy('authentication_tokens.id')
       .execute(),
   )
+}
+
+/** The team tokens that the caller manages, and that the person made or has seen. At most `most`. */
+export function findTeamTokensSeenBy(
+  tx: Transaction,
+  organization: OrganizationRow,
+  viewer: Viewer,
+  userId: string,
+  most: number,
+): Promise<TokenRow[]> {
+  return ofOrganization(tx, organization, viewer)
+    .where((eb) => isSeenBy(eb, userId))
+    .selectAll('authentication_tokens')
+    .orderBy('authentication_tokens.id')
+    .limit(most)
+    .execute()
 }

@@ -65,6 +65,17 @@ export async function deleteToken(tx: Transaction, id: string): Promise<boolean>
   return result.numDeletedRows === 1n
 }
 
+/** Ends the tokens of a user except this one, and returns how many there were. */
+export async function deleteTokensOf(tx: Transaction, userId: string, exceptId = ''): Promise<number> {
+  const { numDeletedRows } = await tx.db
+    .deleteFrom('authentication_tokens')
+    .where('kind', '=', 'user')
+    .where('user_id', '=', userId)
+    .where('id', '!=', exceptId)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
 /** Updates in the order of ids, so that two nodes cannot deadlock. */
 export async function updateLastUsed(tx: Transaction, batch: readonly (readonly [id: string, at: string])[]) {
   for (const [id, at] of batch.toSorted(([a], [b]) => (a < b ? -1 : 1))) {

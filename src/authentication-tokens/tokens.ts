@@ -1,15 +1,17 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { hashToken } from '../access/actor-store.ts'
-import { maxTtlOf, minutesSince, ttlKindOf, type TtlPolicy } from '../access/token-policy.ts'
+import { checkRecentPassword } from '../access/recent-password.ts'
+import { maxTtlOf, ttlKindOf, type TtlPolicy } from '../access/token-policy.ts'
 import type { Config } from '../config.ts'
 import { parseTimestamp, timeAfter, timestamp, type Timestamp } from '../core/clock.ts'
-import { AppError, invalid, type Problem } from '../core/errors.ts'
+import { invalid, type Problem } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { shortTextSchema } from '../core/names.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
 import { orProblems, readResource, refuse } from '../jsonapi/body.ts'
+import { insertOrigins, othersWhoSaw } from './handed-out-store.ts'
 import { newTokenText } from './token-text.ts'
 import { countTokens, insertToken, type TokenOwner, type TokenRow } from './token-store.ts'
 
@@ -116,16 +118,6 @@ type NewToken = {
   text?: string
 }
 
-/** How long after the sign-in a session may make tokens, in minutes: a browser that was left open makes none. */
-const RECENT_MINUTES = 12 * 60
-
-/** Throws 401 for a session that is too old to make tokens. */
-export function checkRecent(maker: Actor | null, now: Date): void {
-  if (maker?.kind !== 'user' || maker.session === undefined) return
-  if (minutesSince(maker.tokenMadeAt, now) < RECENT_MINUTES) return
-  throw new AppError('unauthorized', 'you signed in too long ago to make a token; sign in again')
-}
-
 /**
  * The limits of a new token: from the organization's policy for its kind, and from its maker. A token expires no later than
  * the token that creates it, of a user, team or organization. Otherwise a token lent for a minute would be worth one for
@@ -147,7 +139,7 @@ function limitsOf(
   return limits
 }
 
-/** The problems of a new token that its request alone does not show. Throws 401 for a session that may make none. */
+/** The problems of a new token that its request alone does not show. Throws 403 for a session that needs the password. */
 export async function problemsOfToken(
   tx: Transaction,
   deps: Pick<Deps, 'clock' | 'config'>,
@@ -156,7 +148,7 @@ export async function problemsOfToken(
   isReplacing: boolean,
 ): Promise<Problem[]> {
   const now = deps.clock.now()
-  checkRecent(made.maker, now)
+  checkRecentPassword(made.maker, now)
   const problems = beyond(expiresAt, limitsOf(made, now))
   if (!isReplacing) await orProblems(problems, checkTokenLimit(tx, made.owner, deps))
   return problems
@@ -171,7 +163,7 @@ export async function createToken(
 ): Promise<{ token: TokenRow; text: string }> {
   const text = given ?? newTokenText(owner.kind === 'audit-trails' ? 'organization' : owner.kind)
   const now = deps.clock.now()
-  checkRecent(maker, now)
+  checkRecentPassword(maker, now)
   const token = await insertToken(tx, {
     id: deps.newId('token'),
     hash: hashToken(text),
@@ -187,6 +179,7 @@ export async function createToken(
     expires_at: expiryOf(expiresAt, limitsOf({ owner, organization, maker }, now), now),
     last_used_at: null,
   })
+  if (maker !== null) await insertOrigins(tx, token, await othersWhoSaw(tx, maker))
   return { token, text }
 }
 

@@ -1,8 +1,9 @@
-import { doneAll } from '../http/outcome.ts'
+import { done, doneAll, unchanged } from '../http/outcome.ts'
 import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { document, listDocument } from '../jsonapi/document.ts'
+import { endTokensOf } from '../login/ended-tokens.ts'
 import { userAlonePlace } from '../users/user-place.ts'
 import { tokenFragment } from './token-document.ts'
 import { listTokens } from './token-store.ts'
@@ -17,6 +18,7 @@ export const userTokenRoutes: readonly Route[] = [
     summary: 'Create a user token',
     answers: 'authentication-tokens',
     accepts: tokenBody,
+    refuses: [403],
     body: readTokenRequest,
     problems: async ({ tx, deps, address: { userId }, actor: maker, body, problems }) => {
       const made = { owner: { kind: 'user', userId } as const, organization: undefined, maker }
@@ -27,6 +29,18 @@ export const userTokenRoutes: readonly Route[] = [
       return doneAll(made, [event])
     },
     document: (context) => document(tokenFragment(context.result.token, context, context.result.text)),
+  }),
+
+  write(userAlonePlace, '/authentication-tokens', {
+    method: 'DELETE',
+    status: 204,
+    permission: 'user:tokens',
+    summary: 'End all tokens of a user, except the one that asks',
+    act: async ({ tx, actor, address: { userId } }) => {
+      const count = await endTokensOf(tx, userId, actor.tokenId)
+      if (count === 0) return unchanged(undefined)
+      return done(undefined, { action: 'user-token.end-all', resourceId: userId, details: { count } })
+    },
   }),
 
   list(userAlonePlace, '/authentication-tokens', {

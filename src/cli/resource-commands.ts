@@ -69,6 +69,12 @@ function showCommand({ kind, argument, within = noOptions }: Words): Command {
 
 function deleteCommand({ kind, argument, deletes, within = noOptions }: Words): Command {
   const command = within(new Command('delete').description(deletes).argument(...argument))
+  if (kind === 'users') {
+    command.option(
+      '--end-tokens',
+      'also end the tokens of teams and organizations that the user has made or seen',
+    )
+  }
   command
     .option('--yes', 'required: what is deleted cannot be brought back')
     .option('--as <username>', AS)

@@ -2,7 +2,13 @@ import { OperatorError } from '../core/operator-error.ts'
 import type { OwnClient } from '../import/own-client.ts'
 import { relatedId, type Resource } from '../import/source-lists.ts'
 
-export type ResourceFlags = { organization?: string; user?: string; team?: string; yes?: true }
+export type ResourceFlags = {
+  organization?: string
+  user?: string
+  team?: string
+  yes?: true
+  endTokens?: true
+}
 
 /** What `list`, `show` and `delete` of a command need to know. */
 export type Kind = {
@@ -17,7 +23,11 @@ export type Kind = {
   deletesToo?: string
   /** The path for deleting it, if it is another one than for showing it. */
   deletedAt?: (path: string) => string
+  /** The tokens that stay valid after a deletion. With `--end-tokens` the deletion ends them. */
+  keptTokens?: (client: OwnClient, path: string) => Promise<string[]>
 }
+
+type KeptToken = { id: string; organization: string; team: string | null }
 
 const users: Kind = {
   name: 'user',
@@ -35,6 +45,15 @@ const users: Kind = {
   },
   deletedAt: (path) => `/admin${path}`,
   deletesToo: ' with their tokens and memberships',
+  keptTokens: async (client, path) => {
+    const found = await client.tryDeletion(path)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer of this server
+    const tokens = (found?.attributes['tokens'] ?? []) as KeptToken[]
+    return tokens.map(
+      ({ id, organization, team }) =>
+        `${id} (of ${team === null ? organization : `the team ${team} of ${organization}`})`,
+    )
+  },
 }
 
 const organizations: Kind = {

@@ -56,13 +56,23 @@ export async function deleteResource(
       `this deletes the ${kind.name} ${name}${kind.deletesToo ?? ''}: confirm with --yes`,
     )
   }
+  let kept: string[] = []
   const isDeleted = await withOwnClient(config, { as: flags.as }, async (client) => {
-    const path = await kind.pathOf(client, name, flags)
-    return path !== undefined && (await client.delete(kind.deletedAt?.(path) ?? path))
+    const shown = await kind.pathOf(client, name, flags)
+    if (shown === undefined) return false
+    const path = kind.deletedAt?.(shown) ?? shown
+    if (flags.endTokens === true) return client.delete(`${path}?end-tokens=true`)
+    kept = (await kind.keptTokens?.(client, path)) ?? []
+    return client.delete(path)
   })
   if (!isDeleted) throw missing(kind, name, flags)
   if (flags.json) printJson({ deleted: name })
   else print(`deleted the ${kind.name} ${name}`)
+  if (kept.length > 0) {
+    note(
+      `${name} made or saw these tokens, which stay valid: ${kept.join(', ')}; purser token delete ends one`,
+    )
+  }
 }
 
 function missing({ name: kind }: Kind, name: string, { organization }: ResourceFlags): OperatorError {

@@ -13,6 +13,7 @@ export function userCommand(): Command {
     .addCommand(suspendCommand('unsuspend', 'Let a suspended user in again'))
     .addCommand(tokenCommand())
     .addCommand(passwordLinkCommand())
+    .addCommand(endTokensCommand())
   return withResourceCommands(user, {
     kind: 'users',
     argument: ['<user>', 'user name or id'],
@@ -96,6 +97,21 @@ function tokenCommand(): Command {
       }
       print(made.token)
       note(`expires ${made['expired-at']}`)
+    })
+  return withSettings(command, databaseSettings)
+}
+
+function endTokensCommand(): Command {
+  const command = new Command('end-tokens')
+    .description('End all tokens of a user: requests with them are answered 401 from then on')
+    .argument('<username>', 'user name; upper and lower case are the same')
+    .option('--json', 'print the number of tokens as JSON')
+    .addHelpText('after', '\nExample:\n  purser user end-tokens jane')
+    .action(async (username: string, flags) => {
+      const { endTokensFor } = await import('./users.ts')
+      const made = await endTokensFor(configOf(flags), username)
+      if (flags.json) printJson(made)
+      else print(`ended ${made.ended} tokens of ${username}`)
     })
   return withSettings(command, databaseSettings)
 }

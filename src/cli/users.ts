@@ -3,10 +3,11 @@ import { issueUserToken } from '../authentication-tokens/user-tokens.ts'
 import type { Config } from '../config.ts'
 import type { Transaction } from '../database/database.ts'
 import { parseResource } from '../jsonapi/body.ts'
+import { endTokensOf } from '../login/ended-tokens.ts'
 import { createAccount } from '../users/accounts.ts'
 import { servedAddress } from '../operation/address.ts'
 import { welcomeAddress } from '../operation/welcome.ts'
-import { createPasswordLink } from '../users/password-links.ts'
+import { createPasswordLink, nobody } from '../users/password-links.ts'
 import { findUserByEmail } from '../users/user-store.ts'
 import { keyOf, newUserBody } from '../users/users.ts'
 import { auditOperator, operatorDeps, writeDatabase } from '../operation/command-database.ts'
@@ -39,10 +40,21 @@ export async function createTokenFor(config: Config, username: string, options: 
 export async function createPasswordLinkFor(config: Config, name: string) {
   return writeDatabase(config, async (tx) => {
     const { id } = (await findUserByEmail(tx, keyOf(name))) ?? (await userNamed(tx, name))
-    const { secret, expiresAt, user, event } = await createPasswordLink(tx, operatorDeps, id)
+    const { secret, expiresAt, user, event } = await createPasswordLink(tx, operatorDeps, id, nobody)
     await auditOperator(tx, config, event)
     const url = welcomeAddress(servedAddress(config), secret, user.username === null)
     return { url, 'expired-at': expiresAt }
+  })
+}
+
+/** Ends all tokens of a user, and the login codes that could give one. Returns how many tokens there were. */
+export async function endTokensFor(config: Config, username: string): Promise<{ ended: number }> {
+  return writeDatabase(config, async (tx) => {
+    const { id } = await userNamed(tx, username)
+    const count = await endTokensOf(tx, id)
+    const about = { resourceType: 'users', resourceId: id, details: { count } }
+    if (count > 0) await auditOperator(tx, config, { action: 'user-token.end-all', ...about })
+    return { ended: count }
   })
 }
 

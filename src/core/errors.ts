@@ -18,8 +18,11 @@ export type ErrorCode =
   | 'unavailable'
   | 'too-many'
 
-/** One problem of a request. `pointer` is a JSON pointer into the body, `parameter` the name of a query parameter. */
-export type Problem = { detail: string; pointer?: string; parameter?: string; title?: string }
+/**
+ * One problem of a request. `pointer` is a JSON pointer into the body, `parameter` the name of a query parameter. A client
+ * does something else than show the text of a problem with a `code`.
+ */
+export type Problem = { detail: string; pointer?: string; parameter?: string; title?: string; code?: string }
 
 export class AppError extends Error {
   readonly code: ErrorCode

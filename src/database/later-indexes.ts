@@ -25,6 +25,11 @@ export const laterIndexes: LaterIndex[] = [
   },
   // Not unique: organizations of releases before 0.2 may differ only by case.
   { name: 'organizations_by_lower_name', on: 'organizations ((lower(name)))', since: FIRST_MIGRATION },
+  {
+    name: 'authentication_tokens_by_creator',
+    on: 'authentication_tokens (created_by_id)',
+    since: FIRST_MIGRATION,
+  },
 ]
 
 /** Any number that no other program uses as the key of an advisory lock in this database. */

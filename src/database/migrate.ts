@@ -10,6 +10,7 @@ import { workspaceCounts } from './migrations/0002-workspace-counts.ts'
 import { membershipCounts } from './migrations/0003-membership-counts.ts'
 import { versionSteps } from './migrations/0004-version-steps.ts'
 import { projectCounts } from './migrations/0005-project-counts.ts'
+import { makersAndChecks } from './migrations/0006-makers-and-checks.ts'
 import { sessionAddresses } from './migrations/0008-session-addresses.ts'
 import { engineOf, runScript } from './portable.ts'
 import type { Tables } from './tables.ts'
@@ -32,6 +33,7 @@ export const migrations: Record<string, TableMigration> = {
   '0003-membership-counts': { up: (db) => runScript(db, membershipCounts), oldestRelease: '0.1.0' },
   '0004-version-steps': { up: (db) => runScript(db, versionSteps), oldestRelease: '0.1.0' },
   '0005-project-counts': { up: (db) => runScript(db, projectCounts), oldestRelease: '0.1.0' },
+  '0006-makers-and-checks': { up: (db) => runScript(db, makersAndChecks), oldestRelease: '0.1.0' },
   '0008-session-addresses': { up: (db) => runScript(db, sessionAddresses), oldestRelease: '0.1.0' },
 }
 

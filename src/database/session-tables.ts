@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /** A browser in which a user has signed in. */
 export type SessionTable = {
   id: string
@@ -13,6 +15,8 @@ export type SessionTable = {
   /** The longest time between two uses. An organization may demand a new sign-in after less. */
   longest_pause_ms: number
   expires_at: string
+  /** When the user gave the password in it. Null: at created_at, when they signed in. */
+  password_checked_at: Generated<string | null>
 }
 
 /** A code that a CLI exchanges once for a user token. It ends with the session in which it was made. */
@@ -38,4 +42,11 @@ export type PasswordLinkTable = {
   user_id: string
   created_at: string
   expires_at: string
+  /** The site administrator who made it. Null: made at the command line. */
+  created_by_id: Generated<string | null>
+  /** The token with which they made it, if others have seen that. */
+  made_with_id: Generated<string | null>
 }
+
+/** A person who has seen a token with which this one was made, and is not its `created_by_id`. */
+export type TokenOriginTable = { token_id: string; user_id: string }

@@ -16,6 +16,7 @@ export const tableKeys = {
   team_members: ['team_id', 'user_id'],
   team_name_blocks: null,
   authentication_tokens: ['id'],
+  token_origins: ['token_id', 'user_id'],
   // People sign in anew: a session, link or code that has ended since would come back.
   sessions: null,
   password_links: null,

@@ -2,7 +2,7 @@ import type { Generated } from 'kysely'
 import type { AuditChainTable, AuditEventTable } from './audit-tables.ts'
 import type { CountTables } from './count-tables.ts'
 import type { RefusalRequestTable, RefusalTable } from './refusal-table.ts'
-import type { PasswordLinkTable, LoginCodeTable, SessionTable } from './session-tables.ts'
+import type { PasswordLinkTable, LoginCodeTable, SessionTable, TokenOriginTable } from './session-tables.ts'
 import type {
   RemoteStateConsumerTable,
   TagBindingTable,
@@ -24,6 +24,7 @@ export type Tables = CountTables & {
   team_members: TeamMemberTable
   team_name_blocks: TeamNameBlockTable
   authentication_tokens: AuthenticationTokenTable
+  token_origins: TokenOriginTable
   sessions: SessionTable
   password_links: PasswordLinkTable
   login_codes: LoginCodeTable

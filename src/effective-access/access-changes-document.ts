@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { oneOf } from '../jsonapi/body.ts'
-import { closedObject, type ResourceDescription } from '../jsonapi/description.ts'
+import { closedObject, nullable, type ResourceDescription } from '../jsonapi/description.ts'
 import { document, fragment } from '../jsonapi/document.ts'
 import { levelSchema } from './effective-access-document.ts'
 import type { LevelName } from './levels.ts'
@@ -15,6 +15,19 @@ export type AccessChange = {
   gained: string[]
   lost: string[]
 }
+
+/** A token of a team or an organization that stays valid although somebody who knows it leaves. */
+export type KeptToken = {
+  id: string
+  kind: 'team' | 'organization' | 'audit-trails'
+  /** The name of the organization. */
+  organization: string
+  /** The name of the team whose token it is. */
+  team: string | null
+  description: string | null
+}
+
+export type KeptTokens = { readonly tokens: readonly KeptToken[]; readonly 'tokens-truncated': boolean }
 
 /** Totals: all changes, all users and teams concerned, and all workspaces and projects that the caller sees. */
 type Counts = Record<
@@ -44,11 +57,29 @@ export const accessChangesDescription: ResourceDescription = {
         lost: Type.Array(Type.String()),
       }),
     ),
+    // Only where somebody leaves.
+    tokens: Type.Optional(
+      Type.Array(
+        closedObject({
+          id: Type.String(),
+          kind: oneOf('team', 'organization', 'audit-trails'),
+          organization: Type.String(),
+          team: nullable(Type.String()),
+          description: nullable(Type.String()),
+        }),
+      ),
+    ),
+    'tokens-truncated': Type.Optional(Type.Boolean()),
   },
 }
 
 /** The only function that builds `"type": "access-changes"`. */
-export function accessChangesDocument(id: string, counts: Counts, changes: readonly AccessChange[]): string {
+export function accessChangesDocument(
+  id: string,
+  counts: Counts,
+  changes: readonly AccessChange[],
+  tokens: KeptTokens | undefined,
+): string {
   return document(
     fragment({
       id,
@@ -61,6 +92,7 @@ export function accessChangesDocument(id: string, counts: Counts, changes: reado
           counts['places-looked-at'] < counts['places-count'],
         ...counts,
         changes,
+        ...tokens,
       },
     }),
   )

@@ -5,7 +5,7 @@ import { standingOf, type InForce } from '../access/standing.ts'
 import type { DryRun } from '../http/dry-run.ts'
 import type { Viewer } from '../http/route.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
-import { accessChangesDocument, type AccessChange } from './access-changes-document.ts'
+import { accessChangesDocument, type AccessChange, type KeptTokens } from './access-changes-document.ts'
 import type { HoldingTeam } from '../teams/team-store.ts'
 import { actionsOn, heldEverywhere, levelOn, namesOfActions, type Held } from './levels.ts'
 import type { NamedPlace } from './places.ts'
@@ -44,23 +44,34 @@ export const nothingHeld = heldEverywhere(0)
 /** After this many pairs of a user or team and a place, other work gets a turn of the event loop. */
 const PAIRS_A_TURN = 5_000
 
-/** Makes a dry run. `compare` says what to examine, given the results of `look` before and after the change. */
+/**
+ * Makes a dry run. `compare` says what to examine, given the results of `look` before and after the change.
+ *
+ * @param tokens those that somebody who leaves has made or seen
+ */
 export function dryRunOf<Look>(
   id: string,
   { deps }: Viewer,
   look: DryRun<Look>['look'],
   compare: (before: Look, after: Look) => Comparison,
+  tokens?: KeptTokens,
 ): DryRun {
   const run: DryRun<Look> = {
     look,
-    compare: (before, after) => comparedDocument(id, compare(before, after), deps.config.maxDryRunChanges),
+    compare: (before, after) =>
+      comparedDocument(id, compare(before, after), deps.config.maxDryRunChanges, tokens),
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runner passes what look returned back to compare
   return run as DryRun
 }
 
 /** The answer to a dry run: at most `most` differences, those of a level or a permission first, and their number. */
-async function comparedDocument(id: string, { compared, totals }: Comparison, most: number): Promise<string> {
+async function comparedDocument(
+  id: string,
+  { compared, totals }: Comparison,
+  most: number,
+  tokens: KeptTokens | undefined,
+): Promise<string> {
   const first: AccessChange[] = []
   const important: AccessChange[] = []
   let count = 0
@@ -80,7 +91,7 @@ async function comparedDocument(id: string, { compared, totals }: Comparison, mo
     'places-count': totals.places,
     'places-looked-at': compared.reduce((sum, { places }) => sum + places.length, 0),
   }
-  return accessChangesDocument(id, counts, changes)
+  return accessChangesDocument(id, counts, changes, tokens)
 }
 
 /** Without a level, a change is of single rights: such as those of every member, on very many places. */

@@ -1,3 +1,5 @@
+import { MOST_LEFT_TOKENS, leftTokensOf } from '../authentication-tokens/handed-out.ts'
+import { leftTokensEverywhere, type LeftIn } from '../authentication-tokens/left-everywhere.ts'
 import { existing } from '../core/existing.ts'
 import type { Transaction } from '../database/database.ts'
 import type { DryRun } from '../http/dry-run.ts'
@@ -9,6 +11,7 @@ import {
 } from '../organization-memberships/membership-store.ts'
 import { findOrganization, type OrganizationRow } from '../organizations/organization-store.ts'
 import { findUser, findUsers, type UserRow } from '../users/user-store.ts'
+import type { KeptTokens } from './access-changes-document.ts'
 import { dryRunOf, nothingHeld, standingBy, type Compared } from './access-changes.ts'
 import { sightOf } from './access-sight.ts'
 import { concernedPeople } from './dry-run-people.ts'
@@ -41,7 +44,8 @@ export async function dryRunOfRemoval(
   const found = user === undefined ? [] : [await belongingTo(viewer, organization, user, maxDryRunPairs)]
   const look = async (writing: Transaction) =>
     (await findMembership(writing, membership.id))?.status === 'active'
-  return leaving(viewer, { id: membership.id, found, unread: 0 }, look)
+  const left = isActive ? await leftTokensOf(viewer, organization, membership.user_id) : []
+  return leaving(viewer, { id: membership.id, found, unread: 0 }, look, [{ organization, left }])
 }
 
 /** The suspension or deletion of a user: examines them in the organizations whose active member they are. */
@@ -64,7 +68,8 @@ export async function dryRunOfUserEnding(viewer: Viewer, user: UserRow): Promise
     room -= belonging.places
   }
   const look = async (writing: Transaction) => (await findUser(writing, user.id))?.is_suspended === 0
-  return leaving(viewer, { id: user.id, found, unread }, look)
+  const left = await leftTokensEverywhere(viewer, user.id)
+  return leaving(viewer, { id: user.id, found, unread }, look, left)
 }
 
 /** @param unread organizations that are not examined. Each has at least one project. */
@@ -72,12 +77,26 @@ function leaving(
   viewer: Viewer,
   { id, found, unread }: { id: string; found: readonly Belonging[]; unread: number },
   look: (tx: Transaction) => Promise<boolean>,
+  left: readonly LeftIn[],
 ): DryRun {
   const places = found.reduce((sum, { total }) => sum + total, unread)
-  return dryRunOf(id, viewer, look, (wasIn, isIn) => ({
+  const compare = (wasIn: boolean, isIn: boolean) => ({
     compared: found.map((belonging) => belonging.compared(wasIn && !isIn)),
     totals: { who: Math.min(1, found.length), places },
-  }))
+  })
+  return dryRunOf(id, viewer, look, compare, keptTokens(left))
+}
+
+/** The tokens of teams and organizations that the user has made or seen: they stay valid unless the request ends them. */
+function keptTokens(left: readonly LeftIn[]): KeptTokens {
+  const all = left.flatMap(({ organization, left: ofOne }) =>
+    ofOne.flatMap(({ token: { id, kind, description }, team }) =>
+      kind === 'user'
+        ? []
+        : [{ id, kind, organization: organization.name, team: team?.name ?? null, description }],
+    ),
+  )
+  return { tokens: all.slice(0, MOST_LEFT_TOKENS), 'tokens-truncated': all.length > MOST_LEFT_TOKENS }
 }
 
 async function belongingTo(

@@ -84,6 +84,12 @@ export class OwnClient {
     throw new Refused(422, problems.map(({ detail }) => detail).join('\n'), pointers)
   }
 
+  /** What a deletion would change. Undefined if there is no such object. */
+  async tryDeletion(path: string): Promise<Resource | undefined> {
+    const text = await unlessMissing(this.#request('DELETE', `${path}?dry-run=true`))
+    return text === undefined ? undefined : resourceOf(JSON.parse(text))
+  }
+
   /** Returns false if there is no such object. */
   async delete(path: string): Promise<boolean> {
     return (await unlessMissing(this.#request('DELETE', path))) !== undefined

@@ -27,8 +27,9 @@ export function errorDocument(error: AppError): string {
   const kind = answers[error.code]
   const problems: readonly Partial<Problem>[] = error.problems.length > 0 ? error.problems : [{}]
   return JSON.stringify({
-    errors: problems.map(({ title, detail, pointer, parameter }) => ({
+    errors: problems.map(({ title, detail, pointer, parameter, code }) => ({
       status: String(kind.status),
+      code,
       title: title ?? kind.title,
       detail,
       source: pointer === undefined && parameter === undefined ? undefined : { pointer, parameter },

@@ -1,5 +1,5 @@
 import { hashToken } from '../access/actor-store.ts'
-import { checkRecent } from '../authentication-tokens/tokens.ts'
+import { checkRecentPassword } from '../access/recent-password.ts'
 import { timeAfter, timestamp } from '../core/clock.ts'
 import { invalid } from '../core/errors.ts'
 import { newSecret } from '../core/ids.ts'
@@ -21,13 +21,14 @@ export const loginCodeRoutes: readonly Route[] = [
     summary: 'Allow a token for a program that waits on the machine of the caller',
     answers: loginCodeResource.description.type,
     accepts: loginCodeBody,
+    refuses: [403],
     body: (bytes) => parseResource(bytes, loginCodeBody),
     act: async ({ tx, deps, actor, resource: { user }, body: { attributes } }) => {
       if (actor.kind !== 'user' || actor.session === undefined) {
         throw invalid('only somebody who has signed in with a browser may do this; a token cannot')
       }
       const now = deps.clock.now()
-      checkRecent(actor, now)
+      checkRecentPassword(actor, now)
       const code = newSecret()
       const redirectUri = attributes['redirect-uri']
       const expiresAt = timeAfter(now, CODE_MS)

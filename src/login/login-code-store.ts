@@ -43,6 +43,10 @@ export function findLoginCode(tx: Transaction, hash: string): Promise<LoginCodeR
   return tx.db.selectFrom('login_codes').where('hash', '=', hash).selectAll().executeTakeFirst()
 }
 
+export async function deleteLoginCodesOf(tx: Transaction, userId: string): Promise<void> {
+  await tx.db.deleteFrom('login_codes').where('user_id', '=', userId).execute()
+}
+
 /** Notes the token that was made with a code. */
 export async function setTokenOfLoginCode(tx: Transaction, hash: string, tokenId: string): Promise<void> {
   await tx.db.updateTable('login_codes').set({ token_id: tokenId }).where('hash', '=', hash).execute()

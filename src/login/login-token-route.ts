@@ -11,7 +11,7 @@ import { withOpenBody } from '../http/body.ts'
 import { json, type Call } from '../http/call.ts'
 import type { RunnerDeps } from '../http/deps.ts'
 import type { RawRoute } from '../http/raw-route.ts'
-import { findUser, type UserRow } from '../users/user-store.ts'
+import { findUser, lockUser, type UserRow } from '../users/user-store.ts'
 import { claimLoginCode, findLoginCode, setTokenOfLoginCode, type LoginCodeRow } from './login-code-store.ts'
 import { challengeOf, loginService } from './login-codes.ts'
 
@@ -106,18 +106,14 @@ async function exchange(given: Form, call: Call, deps: RunnerDeps): Promise<stri
     }
     const row = await claimLoginCode(tx, hash, at)
     if (row === undefined) {
-      await endReused(tx, hash, write)
+      await endReused(tx, hash, { given, at }, write)
       return new Refused('invalid_grant', UNKNOWN)
     }
     // What is thrown from here on undoes the claim, so that a wrong request does not use the code up.
-    if (row.expires_at <= at) throw new Refused('invalid_grant', 'the code has expired')
-    if (row.redirect_uri !== given.redirectUri) {
-      throw new Refused('invalid_grant', 'redirect_uri is not the one that the code was made for')
-    }
-    if (row.code_challenge !== challengeOf(given.verifier)) {
-      throw new Refused('invalid_grant', 'code_verifier does not fit the code')
-    }
-    const user = await findUser(tx, row.user_id)
+    const wrong = whatIsWrong(row, given, at)
+    if (wrong !== undefined) throw new Refused('invalid_grant', wrong)
+    // As committed: a suspension that runs at the same time is seen.
+    const user = await lockUser(tx, row.user_id)
     if (user === undefined || user.is_suspended === 1) {
       throw new Refused('invalid_grant', 'the user may not have a token')
     }
@@ -132,15 +128,27 @@ async function exchange(given: Form, call: Call, deps: RunnerDeps): Promise<stri
   return outcome
 }
 
-/** A code that comes twice was stolen by one of the two: the token that it gave ends. */
+/** Why a request with a known code gets no token. Undefined if it gets one. */
+function whatIsWrong(row: LoginCodeRow, { redirectUri, verifier }: Form, at: string): string | undefined {
+  if (row.expires_at <= at) return 'the code has expired'
+  if (row.redirect_uri !== redirectUri) return 'redirect_uri is not the one that the code was made for'
+  return row.code_challenge === challengeOf(verifier) ? undefined : 'code_verifier does not fit the code'
+}
+
+/**
+ * Somebody else has a code that comes twice as a whole, with the verifier and in time: the token that it gave ends. The code
+ * alone proves nothing: it is in the history of the browser, and whoever finds it there must not end a token.
+ */
 async function endReused(
   tx: Transaction,
   hash: string,
+  { given, at }: { readonly given: Form; readonly at: string },
   write: (row: LoginCodeRow, user: UserRow, event: AuditEvent) => void,
 ): Promise<void> {
   const row = await findLoginCode(tx, hash)
-  const token = await findToken(tx, row?.token_id ?? NO_ID)
-  const user = row === undefined ? undefined : await findUser(tx, row.user_id)
-  if (row === undefined || token === undefined || user === undefined) return
+  if (row === undefined || whatIsWrong(row, given, at) !== undefined) return
+  const token = await findToken(tx, row.token_id ?? NO_ID)
+  const user = await findUser(tx, row.user_id)
+  if (token === undefined || user === undefined) return
   write(row, user, await deleteUserToken(tx, token))
 }

@@ -150,6 +150,7 @@ export const sharedSchemas: Record<string, Schema> = {
           status: { type: 'string', pattern: '^[45]\\d\\d$' },
           title: { type: 'string' },
           detail: { type: 'string' },
+          code: { type: 'string' },
           source: object({ pointer: { type: 'string' }, parameter: { type: 'string' } }, []),
         },
         ['status', 'title'],

@@ -8,11 +8,17 @@ export type Value = string | number | null | Uint8Array
 type Row = Record<string, Value>
 export type Rows = { table: TableName; rows: Row[] }
 
+/** An older database may lack some of the tables. */
+async function namesOfTables(db: Kysely<Tables>): Promise<Set<string>> {
+  return new Set((await db.introspection.getTables()).map(({ name }) => name))
+}
+
 /** Reads all tables from one snapshot, in pages of rows, while others write. */
 export async function* readEverything(db: Kysely<Tables>, engine: Engine): AsyncGenerator<Rows> {
   await beginSnapshot(db, engine)
   try {
-    for (const [table] of backedUpTables) yield* readTable(db, table)
+    const there = await namesOfTables(db)
+    for (const [table] of backedUpTables) if (there.has(table)) yield* readTable(db, table)
   } finally {
     // This fails if the connection is lost; the original error is more useful.
     await sql
@@ -46,9 +52,9 @@ export function keyIn(table: TableName, row: Row): Value[] {
   return tableKeys[table].map((name) => row[name] ?? null)
 }
 
-/** Whether no table has a row. An older database may lack some of the tables. */
+/** Whether no table has a row. */
 export async function hasNoRows(db: Kysely<Tables>): Promise<boolean> {
-  const there = new Set((await db.introspection.getTables()).map(({ name }) => name))
+  const there = await namesOfTables(db)
   for (const [table] of backedUpTables) {
     if (!there.has(table)) continue
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db)

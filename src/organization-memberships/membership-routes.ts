@@ -1,4 +1,5 @@
 import { isPermitted } from '../access/decide.ts'
+import { endLeftTokens, leftTokensOf } from '../authentication-tokens/handed-out.ts'
 import { existing } from '../core/existing.ts'
 import { invalid } from '../core/errors.ts'
 import { dryRunOfRemoval } from '../effective-access/leaving-dry-run.ts'
@@ -10,7 +11,7 @@ import { write } from '../http/write-route.ts'
 import { parseResource, readResource } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
 import { LaterParts } from '../jsonapi/later-parts.ts'
-import { includes } from '../jsonapi/parameters.ts'
+import { flag, includes } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
 import { activateTeamMembers, deleteTeamMembersOf } from '../teams/team-member-store.ts'
@@ -24,6 +25,8 @@ import { checkInvitation, invitationBody, invite } from './memberships.ts'
 
 const NOT_REMOVABLE =
   'this member is in a team that you do not see or may not change, so only an owner may remove them'
+const END_TOKENS =
+  'Also end the tokens of the organization and its teams that the person has made or seen, and that the caller may end'
 const acceptanceBody = { type: 'organization-memberships', isLenient: true } as const
 
 export const membershipRoutes: readonly Route[] = [
@@ -105,6 +108,7 @@ export const membershipRoutes: readonly Route[] = [
     status: 204,
     permission: 'membership:remove',
     summary: 'Remove somebody from an organization',
+    query: { 'end-tokens': flag(END_TOKENS) },
     refuses: [403],
     // A caller who may read the membership does not get a 404 for it.
     refusal: ({ actor, standing, resource: { target, also } }) =>
@@ -113,19 +117,24 @@ export const membershipRoutes: readonly Route[] = [
         ? NOT_REMOVABLE
         : undefined,
     dryRun: (context) => dryRunOfRemoval(context, context.resource),
-    act: async ({ tx, actor, resource: { organization, membership } }) => {
+    act: async (context) => {
+      const { tx, actor, query, resource } = context
+      const { organization, membership } = resource
       if (membership.is_service_account === 1) throw invalid(SERVICE_ACCOUNT_IS_KEPT)
       await checkOwnerRemains(tx, organization, [membership.user_id])
+      const isEnding = query['end-tokens'] && membership.status === 'active'
+      const left = isEnding ? await leftTokensOf(context, organization, membership.user_id) : []
+      const endings = await endLeftTokens(tx, organization, left)
       await deleteTeamMembersOf(tx, membership.id)
       await deleteMembership(tx, membership.id)
       await deleteUnusedInvited(tx, [membership.user_id])
-      const removal = { action: 'membership.delete', details: removedDetails(membership) }
-      if (membership.status !== 'invited' || actor.userId !== membership.user_id)
-        return done(membership, removal)
       const about = { resourceType: 'organization-memberships', resourceId: membership.id }
+      const removal = { ...about, action: 'membership.delete', details: removedDetails(membership) }
+      if (membership.status !== 'invited' || actor.userId !== membership.user_id)
+        return doneAll(membership, [...endings, { ...removal, organizationId: organization.id }])
       const standIn = { kind: 'user', userId: standInId(membership.id) } as const
       return doneAll(membership, [
-        { ...removal, ...about, organizationId: organization.id, actor: standIn },
+        { ...removal, organizationId: organization.id, actor: standIn },
         // Only site administrators may know who declined.
         {
           ...about,

@@ -11,6 +11,7 @@ export const sessionResource = resourceType<SessionView>({
   attributes: {
     'created-at': [timeSchema, ({ session }) => session.created_at],
     'last-used-at': [timeSchema, ({ session }) => session.last_used_at],
+    'password-checked-at': [timeSchema, ({ session }) => session.password_checked_at ?? session.created_at],
     'expired-at': [timeSchema, ({ session }) => session.expires_at],
     'user-agent': [Type.String(), ({ session }) => session.user_agent],
     address: [nullable(Type.String()), ({ session }) => session.address],

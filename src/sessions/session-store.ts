@@ -1,4 +1,4 @@
-import { sql, type Selectable } from 'kysely'
+import { sql, type Insertable, type Selectable } from 'kysely'
 import { isFarAhead } from '../core/clock.ts'
 import type { Transaction } from '../database/database.ts'
 import { rowBy } from '../database/rows.ts'
@@ -8,7 +8,7 @@ import type { Page } from '../jsonapi/paging.ts'
 
 export type SessionRow = Selectable<SessionTable>
 
-export async function insertSession(tx: Transaction, row: SessionRow): Promise<void> {
+export async function insertSession(tx: Transaction, row: Insertable<SessionTable>): Promise<void> {
   await tx.db.insertInto('sessions').values(row).execute()
 }
 
@@ -38,6 +38,16 @@ export async function deleteSessionsOf(tx: Transaction, userId: string, exceptId
     .where('id', '!=', exceptId)
     .executeTakeFirst()
   return Number(numDeletedRows)
+}
+
+/** Notes that the user gave the password in a session. Undefined if it has ended. */
+export function notePasswordCheck(tx: Transaction, id: string, at: string): Promise<SessionRow | undefined> {
+  return tx.db
+    .updateTable('sessions')
+    .set({ password_checked_at: at })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
 }
 
 /** Deletes the sessions of this browser and those that have expired, and of the others all but the newest `most`. */

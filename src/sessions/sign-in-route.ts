@@ -14,6 +14,7 @@ import { parseResource, refuse } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
 import { createAccount, takenProblems } from '../users/accounts.ts'
 import { isOutdated, type Asker } from '../users/password.ts'
+import { endTokensOf } from '../login/ended-tokens.ts'
 import { deletePasswordLink, findPasswordLink } from '../users/password-link-store.ts'
 import {
   findUserByEmail,
@@ -30,6 +31,7 @@ import { deleteSessionsOf, insertSession, makeRoomForSession, type SessionRow } 
 
 const MAX_USER_AGENT = 200
 const MINUTE_MS = 60_000
+const KEEP_TOKENS = '/data/attributes/keep-tokens'
 const USERNAME = '/data/attributes/username'
 const WRONG = 'the user name, email or password is wrong'
 const WRONG_LINK = 'the link was used, replaced or has expired; ask for another one'
@@ -43,7 +45,13 @@ const text = Type.String({
 
 const signInBody = {
   type: 'sessions',
-  attributes: { login: text, link: text, username: usernameSchema, password: text },
+  attributes: {
+    login: text,
+    link: text,
+    username: usernameSchema,
+    password: text,
+    'keep-tokens': Type.Boolean(),
+  },
   required: ['password'] as const,
 }
 
@@ -62,7 +70,13 @@ export const signInRoute: RawRoute = {
   answer: signIn,
 }
 
-type Given = { login?: string; link?: string; username?: string; password: string }
+type Given = {
+  login?: string
+  link?: string
+  username?: string
+  password: string
+  'keep-tokens'?: boolean
+}
 
 /** Someone who may sign in. `write` runs in the transaction that begins the session. */
 type Known = {
@@ -118,13 +132,19 @@ function readBody(call: Call, deps: RunnerDeps): Promise<Given> {
     // A form of another site can send neither of the two content types.
     checkContentType({ ...call.headers, 'content-type': call.headers['content-type'] ?? '' })
     const { attributes } = parseResource(bytes, signInBody)
-    const { login, link, username, password } = attributes
+    const { login, link, password } = attributes
     if ((login === undefined) === (link === undefined)) {
       refuse([{ detail: 'give either login or link', pointer: '/data/attributes' }])
     }
     if (link !== undefined) refuse(passwordProblems(password))
-    else if (username !== undefined)
-      refuse([{ detail: 'username is allowed only together with link', pointer: USERNAME }])
+    else {
+      const username = { detail: 'username is allowed only together with link', pointer: USERNAME }
+      const keeping = { detail: 'keep-tokens is allowed only together with link', pointer: KEEP_TOKENS }
+      refuse([
+        ...(attributes.username === undefined ? [] : [username]),
+        ...(attributes['keep-tokens'] === undefined ? [] : [keeping]),
+      ])
+    }
     return attributes
   })
 }
@@ -161,7 +181,7 @@ async function byPassword(
 }
 
 async function byLink(
-  { link: secret, username, password }: Given & { link: string },
+  { link: secret, username, password, 'keep-tokens': keepsTokens = false }: Given & { link: string },
   address: string,
   deps: RunnerDeps,
 ): Promise<Known | undefined> {
@@ -191,12 +211,15 @@ async function byLink(
       }
       await updateUser(tx, user.id, { password_hash: passwordHash })
       await deleteSessionsOf(tx, user.id)
+      // Somebody else may have made them with a stolen session. The first password replaces no session.
+      const isReset = user.password_hash !== null && !keepsTokens
+      const endedTokens = isReset ? await endTokensOf(tx, user.id) : undefined
       const name = existing(account?.user.username ?? user.username)
       const event = {
         action: 'user.set-password',
         resourceType: 'users',
         resourceId: user.id,
-        details: { username: name, by: 'link' },
+        details: { username: name, by: 'link', 'ended-tokens': endedTokens },
       }
       return { username: name, events: account === undefined ? [event] : [account.event, event] }
     },
@@ -235,6 +258,7 @@ async function begin(
       last_used_at: timestamp(now),
       longest_pause_ms: 0,
       expires_at: timeAfter(now, config.sessionMinutes * MINUTE_MS),
+      password_checked_at: timestamp(now),
     }
     const mine = { userId, hash: hashToken(before ?? ''), now: row.created_at, most: config.maxSessions }
     await makeRoomForSession(tx, mine)

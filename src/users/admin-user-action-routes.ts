@@ -1,11 +1,13 @@
 import type { Actor } from '../access/actor.ts'
-import type { AuditEvent } from '../audit/audit-store.ts'
+import { checkRecentPassword } from '../access/recent-password.ts'
+import { endHandedOut } from '../authentication-tokens/handed-out.ts'
+import { endLeftTokensEverywhere, lockOrganizationsOfSeen } from '../authentication-tokens/left-everywhere.ts'
 import { existing } from '../core/existing.ts'
 import { AppError, invalid, notFound, type Problem } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
 import { dryRunOfUserEnding } from '../effective-access/leaving-dry-run.ts'
 import type { DryRun } from '../http/dry-run.ts'
-import { done, doneAll, unchanged } from '../http/outcome.ts'
+import { doneAll, unchanged } from '../http/outcome.ts'
 import type { Route, Viewer } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { parseResource } from '../jsonapi/body.ts'
@@ -16,7 +18,9 @@ import {
   membershipsOfUser,
   type MembershipRow,
 } from '../organization-memberships/membership-store.ts'
-import { bumpVersion, findOrganization, lockOrganization } from '../organizations/organization-store.ts'
+import { bumpVersion, findOrganization } from '../organizations/organization-store.ts'
+import { flag } from '../jsonapi/parameters.ts'
+import { deleteSessionsOf } from '../sessions/session-store.ts'
 import { deleteTeamMembersOf } from '../teams/team-member-store.ts'
 import { isLastOwner } from '../teams/team-members.ts'
 import { deletePasswordLinksOf } from './password-link-store.ts'
@@ -61,28 +65,44 @@ type UserAction = {
 
 const body = { type: 'users', isLenient: true } as const
 
+const END_TOKENS = 'Also end the tokens of teams and organizations that the user has made or seen'
+
 /** POST admin/users/:user_id/actions/NAME sets one attribute. If it already has the value, nothing changes. */
 function actionRoute({ name, summary, changes, check, dryRun }: UserAction): Route {
+  const isEnding = check === checkAdministratorRemains
   return write(administeredUserPlace, `/actions/${name}`, {
     method: 'POST',
     status: 200,
     permission: 'users:administer',
     summary,
     answers: 'users',
-    ...(check === checkAdministratorRemains ? { refuses: [403] } : {}),
+    ...(isEnding || name === 'grant_admin' ? { refuses: [403] } : {}),
     accepts: body,
     body: (bytes, { address }) => parseResource(bytes, body, address?.id),
-    act: async ({ tx, actor, address }) => {
+    ...(isEnding ? { query: { 'end-tokens': flag(END_TOKENS) } } : {}),
+    act: async (context) => {
+      const { tx, deps, actor, address } = context
+      if (name === 'grant_admin') checkRecentPassword(actor, deps.clock.now())
+      const endsTokens = context.query['end-tokens'] === true
+      if (endsTokens) await lockOrganizationsOfSeen(tx, address.id)
       const { user, administrators } = await lockDeciding(tx, actor, address.id)
+      const endings = endsTokens ? await endLeftTokensEverywhere(context, user.id) : []
       const changed = { ...user, ...changes }
       if (changed.is_suspended === user.is_suspended && changed.is_site_admin === user.is_site_admin) {
-        return unchanged(user)
+        const [first, ...others] = endings
+        return first === undefined ? unchanged(user) : doneAll(user, [first, ...others])
       }
       check?.(user, administrators)
       await updateUser(tx, user.id, changes)
+      const details = { username: user.username, ...(await endHandedOut(tx, user.id)) }
       if (name === 'grant_admin') await deletePasswordLinksOf(tx, user.id)
-      const details = { username: user.username }
-      return done(changed, { action: `user.${name.replace('_', '-')}`, details })
+      // The end of a suspension brings back nothing, whichever release began it.
+      if ('is_suspended' in changes) {
+        await deleteSessionsOf(tx, user.id)
+        await deletePasswordLinksOf(tx, user.id)
+      }
+      const action = `user.${name.replace('_', '-')}`
+      return doneAll(changed, [...endings, { action, resourceType: 'users', resourceId: user.id, details }])
     },
     document: (context) => document(userFragment(context.result, context)),
     dryRun,
@@ -91,19 +111,6 @@ function actionRoute({ name, summary, changes, check, dryRun }: UserAction): Rou
 
 function checkHasAccount(user: UserRow): void {
   if (user.username === null) throw invalid('this user was invited and has no account yet')
-}
-
-/**
- * Locks every organization of a user until this write ends, and returns their ids. Organizations come before the user, as in
- * all writes.
- */
-async function lockOrganizationsOf(tx: Transaction, userId: string): Promise<Set<string>> {
-  const locked = new Set<string>()
-  for (const { organization_id: id } of await membershipsOfUser(tx, userId)) {
-    await lockOrganization(tx, id)
-    locked.add(id)
-  }
-  return locked
 }
 
 /** Throws 403 that names every organization which would be left without an owner. */
@@ -152,14 +159,18 @@ export const adminUserActionRoutes: readonly Route[] = [
     summary: 'Delete a user',
     refuses: [403],
     dryRun: (context) => dryRunOfUserEnding(context, context.resource.user),
-    act: async ({ tx, actor, resource }) => {
-      const locked = await lockOrganizationsOf(tx, resource.user.id)
+    query: { 'end-tokens': flag(END_TOKENS) },
+    act: async (context) => {
+      const { tx, actor, query, resource } = context
+      const before = await membershipsOfUser(tx, resource.user.id)
+      const theirs = before.map((membership) => membership.organization_id)
+      const locked = await lockOrganizationsOfSeen(tx, resource.user.id, theirs)
       const { user, administrators } = await lockDeciding(tx, actor, resource.user.id)
       checkAdministratorRemains(user, administrators)
       const memberships = await membershipsOfUser(tx, user.id)
       if (memberships.some((membership) => !locked.has(membership.organization_id))) throw changedMeanwhile()
       await checkOwnersRemain(tx, memberships)
-      const events: AuditEvent[] = []
+      const events = query['end-tokens'] ? await endLeftTokensEverywhere(context, user.id) : []
       for (const membership of memberships) {
         await deleteTeamMembersOf(tx, membership.id)
         await deleteMembership(tx, membership.id)
@@ -173,7 +184,7 @@ export const adminUserActionRoutes: readonly Route[] = [
         })
       }
       await deleteUser(tx, user.id)
-      const details = { username: user.username }
+      const details = { username: user.username, ...(await endHandedOut(tx, user.id)) }
       const deletion = { action: 'user.delete', resourceType: 'users', resourceId: user.id, details }
       return doneAll(user, [...events, deletion])
     },

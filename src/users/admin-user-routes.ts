@@ -1,4 +1,5 @@
 import { accountOf } from '../access/actor.ts'
+import { checkRecentPassword } from '../access/recent-password.ts'
 import { doneAll } from '../http/outcome.ts'
 import { list } from '../http/read-route.ts'
 import type { Route } from '../http/route.ts'
@@ -34,7 +35,7 @@ export const adminUserRoutes: readonly Route[] = [
     permission: 'users:administer',
     summary: 'Create a user, or give an invited one an account',
     answers: 'users',
-    refuses: [429],
+    refuses: [403, 429],
     accepts: newUserBody,
     body: (bytes) => readResource(bytes, newUserBody),
     prepare: async ({ attributes: { password, username } }, { actor, call, deps }) => {
@@ -47,7 +48,8 @@ export const adminUserRoutes: readonly Route[] = [
       // Without other problems, the insert finds a taken name.
       if (problems.length > 0) problems.push(...(await takenProblems(tx, body.attributes)))
     },
-    act: async ({ tx, deps, body: { attributes }, prepared }) => {
+    act: async ({ tx, deps, actor, body: { attributes }, prepared }) => {
+      if (attributes.password !== undefined) checkRecentPassword(actor, deps.clock.now())
       const { user, event } = await createAccount(tx, deps, {
         username: attributes.username,
         email: attributes.email,

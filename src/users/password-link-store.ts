@@ -1,11 +1,16 @@
-import type { Selectable } from 'kysely'
+import { sql, type SqlBool, type Insertable, type Selectable } from 'kysely'
+import { mayHandOut } from '../access/actor-store.ts'
 import { timestamp } from '../core/clock.ts'
 import type { Transaction } from '../database/database.ts'
 import type { PasswordLinkTable } from '../database/session-tables.ts'
 
 type PasswordLinkRow = Selectable<PasswordLinkTable>
 
-/** Undefined if it has expired. */
+/** SQL condition: who made the link may still do that, and the token with which they made it has not ended. */
+const isStillMakers = sql<SqlBool>`((created_by_id is null or ${mayHandOut('password_links.created_by_id')})
+  and (made_with_id is null or exists (select 1 from authentication_tokens token where token.id = made_with_id)))`
+
+/** Undefined if it has expired, or if its maker may make no links any more. */
 export function findPasswordLink(
   tx: Transaction,
   hash: string,
@@ -15,6 +20,7 @@ export function findPasswordLink(
     .selectFrom('password_links')
     .where('hash', '=', hash)
     .where('expires_at', '>', timestamp(now))
+    .where(isStillMakers)
     .selectAll()
     .executeTakeFirst()
 }
@@ -25,16 +31,29 @@ export async function deletePasswordLinksOf(tx: Transaction, userId: string): Pr
 }
 
 /** Replaces an older link of the user. */
-export async function insertPasswordLink(tx: Transaction, row: PasswordLinkRow): Promise<void> {
+export async function insertPasswordLink(tx: Transaction, row: Insertable<PasswordLinkTable>): Promise<void> {
   await deletePasswordLinksOf(tx, row.user_id)
   await tx.db.insertInto('password_links').values(row).execute()
 }
 
-/** Returns false if another request used it first. */
+/**
+ * Ends the links that a person made, once the person may make none and their handed out tokens have ended. Returns how many
+ * there were.
+ */
+export async function deletePasswordLinksMadeBy(tx: Transaction, userId: string): Promise<number> {
+  const { numDeletedRows } = await tx.db
+    .deleteFrom('password_links')
+    .where((eb) => eb.or([eb('created_by_id', '=', userId), eb.not(isStillMakers)]))
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Returns false if another request used it first, or if its maker may make no links any more. */
 export async function deletePasswordLink(tx: Transaction, hash: string): Promise<boolean> {
   const { numDeletedRows } = await tx.db
     .deleteFrom('password_links')
     .where('hash', '=', hash)
+    .where(isStillMakers)
     .executeTakeFirst()
   return numDeletedRows === 1n
 }

@@ -12,6 +12,12 @@ import { lockUser, type UserRow } from './user-store.ts'
 
 const LIFE_MS = 3 * 86_400_000
 
+/** Who makes a link: see PasswordLinkTable. */
+type Maker = { readonly created_by_id: string | null; readonly made_with_id: string | null }
+
+/** The maker of a link that is made at the command line. */
+export const nobody: Maker = { created_by_id: null, made_with_id: null }
+
 type NewPasswordLink = { userId: string; secret: string; expiresAt: string }
 
 /**
@@ -22,6 +28,7 @@ export async function createPasswordLink(
   tx: Transaction,
   { clock }: Pick<Deps, 'clock'>,
   userId: string,
+  maker: Maker,
 ): Promise<NewPasswordLink & { user: UserRow; event: AuditEvent }> {
   const user = await lockUser(tx, userId)
   if (user === undefined) throw notFound()
@@ -35,6 +42,7 @@ export async function createPasswordLink(
     user_id: userId,
     created_at,
     expires_at: expiresAt,
+    ...maker,
   })
   const event = {
     action: 'user.create-password-link',

@@ -1,3 +1,6 @@
+import { checkRecentPassword } from '../access/recent-password.ts'
+import { othersWhoSaw } from '../authentication-tokens/handed-out-store.ts'
+import { timestamp } from '../core/clock.ts'
 import { existing } from '../core/existing.ts'
 import { notFound } from '../core/errors.ts'
 import { ok } from '../http/call.ts'
@@ -7,8 +10,9 @@ import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { readResource } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
+import { endTokensOf } from '../login/ended-tokens.ts'
 import { clientAddressOf } from '../sessions/client-address.ts'
-import { deleteSessionsOf } from '../sessions/session-store.ts'
+import { deleteSessionsOf, notePasswordCheck } from '../sessions/session-store.ts'
 import { userFragment } from './user-document.ts'
 import { deletePasswordLinksOf } from './password-link-store.ts'
 import { createPasswordLink, passwordLinkResource } from './password-links.ts'
@@ -23,7 +27,8 @@ export const passwordRoutes: readonly Route[] = [
     method: 'PATCH',
     status: 200,
     permission: 'user:tokens',
-    summary: 'Change the password of the caller, which ends all other sessions',
+    summary:
+      'Change the password of the caller, which ends all other sessions and, if asked, all other tokens',
     answers: 'users',
     accepts: changedPasswordBody,
     body: (bytes) => {
@@ -57,13 +62,17 @@ export const passwordRoutes: readonly Route[] = [
         problems.push({ detail, pointer: CURRENT })
       } else if (!isRight) problems.push({ detail: 'current_password is wrong', pointer: CURRENT })
     },
-    act: async ({ tx, actor, resource, prepared: { before, changed } }) => {
+    act: async ({ tx, deps, actor, resource, body: { attributes }, prepared: { before, changed } }) => {
       const user = await lockUser(tx, resource.user.id)
       if (user?.password_hash !== before) throw notFound()
       await updateUser(tx, user.id, { password_hash: existing(changed).hash })
       await deleteSessionsOf(tx, user.id, actor.tokenId)
       await deletePasswordLinksOf(tx, user.id)
-      return done(user, { action: 'user.set-password', details: { username: user.username, by: 'user' } })
+      await notePasswordCheck(tx, actor.tokenId, timestamp(deps.clock.now()))
+      const endsTokens = attributes['end-tokens'] === true
+      const endedTokens = endsTokens ? await endTokensOf(tx, user.id, actor.tokenId) : undefined
+      const details = { username: user.username, by: 'user', 'ended-tokens': endedTokens }
+      return done(user, { action: 'user.set-password', details })
     },
     document: (context) => {
       const { actor, result, prepared, call, deps } = context
@@ -82,9 +91,13 @@ export const passwordRoutes: readonly Route[] = [
     summary: 'Make a link with which a user sets a password once',
     answers: 'password-links',
     accepts: passwordLinkBody,
+    refuses: [403],
     body: (bytes) => readResource(bytes, passwordLinkBody),
-    act: async ({ tx, deps, address: { id } }) => {
-      const { event, ...link } = await createPasswordLink(tx, deps, id)
+    act: async ({ tx, deps, actor, address: { id } }) => {
+      checkRecentPassword(actor, deps.clock.now())
+      const isSeen = (await othersWhoSaw(tx, actor)).length > 0
+      const maker = { created_by_id: actor.userId, made_with_id: isSeen ? actor.tokenId : null }
+      const { event, ...link } = await createPasswordLink(tx, deps, id, maker)
       return doneAll(link, [event])
     },
     document: ({ result }) => document(passwordLinkResource.fragment(result)),

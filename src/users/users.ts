@@ -28,6 +28,8 @@ export const changedPasswordBody = {
     current_password: Type.String({ maxLength: 512 }),
     password: passwordSchema,
     password_confirmation: Type.String(),
+    // Ours. Ends all tokens of the caller except the one that asks.
+    'end-tokens': Type.Boolean(),
   },
   required: ['current_password', 'password', 'password_confirmation'] as const,
 }

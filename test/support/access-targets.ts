@@ -129,7 +129,7 @@ export function targetsOf({ path, query, body: makeBody }: AccessRoute, home: Ho
       target(`${label} team`, { teams: team.id }, { team }),
     )
   }
-  if (path === '/account/password' || path === '/account/login-codes')
+  if (['/account/password', '/account/password-checks', '/account/login-codes'].includes(path))
     return [target('', {}, { isSelf: actor.userId !== undefined })]
   return [target('', {}, query === undefined && !path.includes(':') ? { isSelf: true } : {})]
 }

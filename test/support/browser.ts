@@ -45,6 +45,7 @@ export class Browser {
     link?: string
     username?: string
     password: string
+    'keep-tokens'?: boolean
   }): Promise<Response> {
     const answer = await this.request('POST', '/sessions', body('sessions', attributes))
     if (answer.status === 201) {
