@@ -9,6 +9,7 @@ import { Failed } from './kit/states.tsx'
 import { organizationQuery } from './organizations/organizations-query.ts'
 import { placesFor } from './places.ts'
 import styles from './shell.module.css'
+import { PasswordGuard } from './sign-in/password-guard.tsx'
 import { SessionGuard } from './sign-in/session-guard.tsx'
 
 /** The bar above every page, and beside it the places of the organization that is shown. */
@@ -67,6 +68,7 @@ export function Shell() {
           <Outlet key={organization} />
         </main>
       </div>
+      <PasswordGuard />
       <SessionGuard onSignedOut={() => void leave(href)} />
     </>
   )

@@ -83,7 +83,7 @@ function actionRoute({ name, summary, changes, check, dryRun }: UserAction): Rou
     act: async (context) => {
       const { tx, deps, actor, address } = context
       if (name === 'grant_admin') checkRecentPassword(actor, deps.clock.now())
-      const endsTokens = context.query['end-tokens'] === true
+      const { 'end-tokens': endsTokens } = context.query
       if (endsTokens) await lockOrganizationsOfSeen(tx, address.id)
       const { user, administrators } = await lockDeciding(tx, actor, address.id)
       const endings = endsTokens ? await endLeftTokensEverywhere(context, user.id) : []

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { RECENT_MINUTES } from '../../src/access/recent-password.ts'
 import { addSessions } from '../support/browser.ts'
 import { Client } from '../support/client.ts'
 import { expectWellMade, type Tab } from '../support/chromium.ts'
@@ -47,6 +48,44 @@ describe('the pages of an account', () => {
     await page.getByRole('button', { name: 'New token' }).click()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  test('ask for the password again before a token is made, and go on with what was typed', async () => {
+    const tab = await signIn()
+    const { page } = tab
+    await page.goto(`${pages.server.address}/app/settings/tokens`)
+    pages.server.clock.advance(RECENT_MINUTES * 60_000)
+    try {
+      await page.getByRole('button', { name: 'New token' }).click()
+      await page.getByLabel('What it is for').fill('made later')
+      await page.getByRole('button', { name: 'Create' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Your password, again' })
+      await dialog.getByRole('button', { name: 'Not now' }).click()
+      await page.getByText('this needs your password again').waitFor()
+      await page.getByRole('button', { name: 'Create' }).click()
+      await dialog.getByLabel('Your password').fill('wrong')
+      await dialog.getByRole('button', { name: 'Go on' }).click()
+      await dialog.getByText('password is wrong').waitFor()
+      await expectWellMade(tab)
+      await dialog.getByLabel('Your password').fill(PASSWORD)
+      await dialog.getByRole('button', { name: 'Go on' }).click()
+      await page.getByLabel('Token', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByRole('rowheader', { name: 'made later' }).waitFor()
+    } finally {
+      pages.server.clock.advance(-RECENT_MINUTES * 60_000)
+    }
+  })
+
+  test('revoke all tokens at once', async () => {
+    const person = await createUser(pages.server)
+    await pages.add('many', person)
+    const { page } = await pages.signIn('many')
+    await page.goto(`${pages.server.address}/app/settings/tokens`)
+    await page.getByRole('button', { name: 'Revoke all …' }).click()
+    await page.getByRole('button', { name: 'Revoke all for good' }).click()
+    await page.getByText('No tokens.').waitFor()
+    expect((await person.client.get('/account/details')).status).toBe(401)
   })
 
   test('show all sessions, a page at a time', async () => {
@@ -109,5 +148,8 @@ describe('the pages of an account', () => {
     await change(PASSWORD, 'another horse battery')
     await page.getByText('The password is changed.').waitFor()
     expect(await page.getByLabel('Present password').inputValue()).toBe('')
+    await page.getByLabel('end all your tokens, too').check()
+    await change('another horse battery', PASSWORD)
+    await page.getByText('and so have all tokens').waitFor()
   })
 })

@@ -3,6 +3,7 @@ import { expectWellMade, type Tab } from '../support/chromium.ts'
 import { usePages } from '../support/pages.ts'
 import {
   addMember,
+  body,
   createProject,
   createTeam,
   createUser,
@@ -83,6 +84,29 @@ describe('the pages say what ends before it ends', () => {
     await page.goto(`${server.address}/app/~/admin/users?q=${pages.usernameOf('administrator')}`)
     await page.getByText('(you)').waitFor()
     expect(await page.getByRole('button', { name: 'Delete the user' }).count()).toBe(0)
+  })
+
+  test('of a member whose team tokens can end with the membership', async () => {
+    const { organization, server } = pages
+    const team = await createTeam(organization, { name: 'keepers', 'allow-member-token-management': true })
+    const leaver = await addMember(server, organization, [team])
+    const path = `/teams/${team}/authentication-tokens`
+    const made = await leaver.client.post(
+      path,
+      body('authentication-tokens', { description: 'kept by them' }),
+    )
+    const token = server.client(made.json.data.attributes.token)
+    expect((await token.get('/account/details')).status).toBe(200)
+    const tab = await signIn('owner')
+    const { page } = tab
+    await page.goto(`${pages.address}/people?q=${leaver.username}`)
+    await page.getByRole('button', { name: `Remove ${leaver.username} …` }).click()
+    await page.getByText(`kept by them: of the team keepers of ${organization.name}`).waitFor()
+    await page.getByLabel('end these tokens, too').check()
+    await expectWellMade(tab)
+    await page.getByRole('button', { name: 'Remove from the organization' }).click()
+    await page.getByText('Nobody matches').waitFor()
+    expect((await token.get('/account/details')).status).toBe(401)
   })
 
   test('of a workspace that moves', async () => {

@@ -14,13 +14,29 @@ export type AccessChange = {
   readonly lost: readonly string[]
 }
 
+/** A token of a team or an organization that somebody who leaves has made or seen. */
+export type KeptToken = {
+  readonly id: string
+  readonly organization: string
+  readonly team: string | null
+  readonly description: string | null
+}
+
 export type AccessChanges = {
   readonly truncated: boolean
   readonly changes: readonly AccessChange[]
+  readonly tokens?: readonly KeptToken[]
+  readonly 'tokens-truncated'?: boolean
 }
 
 /** A request that changes access. Its path has no query. */
-export type Change = { readonly method: string; readonly path: string; readonly body?: object }
+export type Change = {
+  readonly method: string
+  readonly path: string
+  readonly body?: object
+  /** Also ends the tokens that the answer to a dry run names. */
+  readonly endsTokens?: boolean
+}
 
 /** Asks the server what a change would do. Nothing is changed. */
 export async function dryRun({ method, path, body }: Change, signal: AbortSignal): Promise<AccessChanges> {
@@ -29,8 +45,8 @@ export async function dryRun({ method, path, body }: Change, signal: AbortSignal
 }
 
 /** Makes the change. */
-export async function apply({ method, path, body }: Change): Promise<void> {
-  await request(path, { method, body })
+export async function apply({ method, path, body, endsTokens = false }: Change): Promise<void> {
+  await request(endsTokens ? `${path}?end-tokens=true` : path, { method, body })
 }
 
 export type Sentence = { readonly isLoss: boolean; readonly text: string }

@@ -11,6 +11,7 @@ type Passwords = {
   readonly current_password: string
   readonly password: string
   readonly password_confirmation: string
+  readonly 'end-tokens': boolean
 }
 
 /** Changes the password, which ends all other sessions. */
@@ -21,13 +22,15 @@ export function PasswordForm() {
     mutationFn: (passwords: Passwords) =>
       request('/account/password', { method: 'PATCH', body: resource('users', passwords) }),
     gcTime: 0,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
+    onSuccess: () =>
+      Promise.all(['sessions', 'tokens'].map((key) => queries.invalidateQueries({ queryKey: [key] }))),
   })
   const submit = (textOf: TextOf, empty: () => void) => {
     const passwords = {
       current_password: textOf('current_password'),
       password: textOf('password'),
       password_confirmation: textOf('again'),
+      'end-tokens': textOf('end-tokens') !== '',
     }
     const isSame = passwords.password === passwords.password_confirmation
     setDiffers(!isSame)
@@ -44,8 +47,15 @@ export function PasswordForm() {
           required
         />
         <NewPasswordFields differs={differs} />
+        <label>
+          <input type="checkbox" name="end-tokens" /> end all your tokens, too: what uses them stops working
+        </label>
       </Checked>
-      <p role="status">{save.isSuccess ? 'The password is changed. All other sessions have ended.' : ''}</p>
+      <p role="status">
+        {save.isSuccess
+          ? `The password is changed. All other sessions have ended${save.variables['end-tokens'] ? ', and so have all tokens' : ''}.`
+          : ''}
+      </p>
       <Button type="submit" kind="main" disabled={save.isPending}>
         Change the password
       </Button>

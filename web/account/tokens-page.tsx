@@ -22,6 +22,7 @@ export function OwnTokensPage() {
         {({ data: { id } }) => (
           <TokensPanel
             path={`/users/${id}/authentication-tokens`}
+            mayEndAll
             empty="No tokens. OpenTofu and Terraform on your machine need one."
           />
         )}

@@ -1,4 +1,4 @@
-import { ApiError, type Problem } from './errors.ts'
+import { ApiError, needsPassword, type Problem } from './errors.ts'
 
 export type Identifier = { readonly type: string; readonly id: string }
 
@@ -43,7 +43,12 @@ export type Page<Attributes> = {
 export const SIGN_IN = '/sessions'
 
 type ErrorBody = {
-  readonly errors?: readonly { title: string; detail?: string; source?: { pointer?: string } }[]
+  readonly errors?: readonly {
+    title: string
+    detail?: string
+    code?: string
+    source?: { pointer?: string }
+  }[]
 }
 
 type Asked<Answer> = {
@@ -80,18 +85,41 @@ export function onUnauthorized(listener: (refused: ApiError) => void): () => voi
   return () => void listeners.delete(listener)
 }
 
+/** Asks the reader for the password. Resolves to whether it was right. */
+type Asker = () => Promise<boolean>
+const askers = new Set<Asker>()
+
+/** Calls the asker when the server wants the password again. Returns what ends that. */
+export function onPasswordNeeded(asker: Asker): () => void {
+  askers.add(asker)
+  return () => void askers.delete(asker)
+}
+
 /** The ETag of each answer that has one. */
 const etags = new WeakMap<object, string>()
 
 /**
- * The only request of the pages.
+ * The only request of the pages. It is sent once more after the reader has given the password, if the server wants that.
  *
  * @param path below /api/v2
  * @throws ApiError
  */
 export async function request<Answer extends object | undefined>(
   path: string,
-  { method = 'GET', body, signal, before, parse = JSON.parse }: Asked<Answer> = {},
+  asked: Asked<Answer> = {},
+): Promise<Answer> {
+  try {
+    return await send(path, asked)
+  } catch (error) {
+    const [ask] = askers
+    if (ask === undefined || !needsPassword(error) || !(await ask())) throw error
+    return send(path, asked)
+  }
+}
+
+async function send<Answer extends object | undefined>(
+  path: string,
+  { method = 'GET', body, signal, before, parse = JSON.parse }: Asked<Answer>,
 ): Promise<Answer> {
   const etag = before === undefined ? undefined : etags.get(before)
   const response = await fetch(addressOf(path), {
@@ -118,9 +146,10 @@ export async function request<Answer extends object | undefined>(
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a missing member is no problem
   const problems: Problem[] = ((json as ErrorBody | undefined)?.errors ?? []).map(
-    ({ title, detail, source }) => ({
+    ({ title, detail, code, source }) => ({
       title,
       detail,
+      code,
       pointer: source?.pointer,
     }),
   )

@@ -1,5 +1,10 @@
 /** One problem of a refused request. */
-export type Problem = { readonly title: string; readonly detail?: string; readonly pointer?: string }
+export type Problem = {
+  readonly title: string
+  readonly detail?: string
+  readonly pointer?: string
+  readonly code?: string
+}
 
 /** An answer that is not a success. */
 export class ApiError extends Error {
@@ -22,6 +27,11 @@ export class ApiError extends Error {
     this.requestId = requestId
     this.retryAfter = retryAfter
   }
+}
+
+/** Whether the server wants the password again, because it was given too long ago. */
+export function needsPassword(error: unknown): boolean {
+  return error instanceof ApiError && error.problems.some(({ code }) => code === 'password-needed')
 }
 
 export function isStatus(error: unknown, status: number): boolean {

@@ -50,6 +50,7 @@ export async function signInByLink(given: {
   readonly link: string
   readonly password: string
   readonly username?: string
+  readonly 'keep-tokens'?: boolean
 }): Promise<void> {
   await createSession(given)
 }

@@ -68,6 +68,7 @@ export function PersonRow({
   readonly organization: string
 }) {
   const [isAsked, setAsked] = useState(false)
+  const [endsTokens, setEndsTokens] = useState(false)
   const removal = { method: 'DELETE', path: `/organization-memberships/${person.id}` }
   const remove = useAccessChange()
   const name = nameOf(people, person)
@@ -88,12 +89,16 @@ export function PersonRow({
       <td>
         {isAsked ? (
           <div role="group" aria-label={`Remove ${name}`}>
-            {isActive
-              ? 'They lose all access in the organization. Team tokens that they know stay valid. '
-              : 'The invitation ends. '}
-            {isActive ? <AccessPreview change={removal} doing="remove them" /> : null}
+            {isActive ? 'They lose all access in the organization. ' : 'The invitation ends. '}
+            {isActive ? (
+              <AccessPreview change={removal} doing="remove them" onEndTokens={setEndsTokens} />
+            ) : null}
             <Button onClick={() => setAsked(false)}>Keep</Button>{' '}
-            <Button kind="main" disabled={remove.isPending} onClick={() => remove.mutate(removal)}>
+            <Button
+              kind="main"
+              disabled={remove.isPending}
+              onClick={() => remove.mutate({ ...removal, endsTokens })}
+            >
               {isActive ? 'Remove from the organization' : 'Withdraw the invitation'}
             </Button>
           </div>

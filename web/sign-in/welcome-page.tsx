@@ -52,7 +52,13 @@ export function WelcomePage() {
     setDiffers(!isSame)
     reset()
     if (!isSame) return
-    mutate({ link: secret, password, ...(invited === true ? { username: textOf('username') } : {}) })
+    mutate({
+      link: secret,
+      password,
+      ...(invited === true
+        ? { username: textOf('username') }
+        : { 'keep-tokens': textOf('end-tokens') === '' }),
+    })
   }
 
   return (
@@ -67,6 +73,12 @@ export function WelcomePage() {
               <Field label="User name" name="username" autoComplete="username" required autoFocus />
             ) : null}
             <NewPasswordFields differs={differs} autoFocus={invited !== true} />
+            {invited === true ? null : (
+              <label>
+                <input type="checkbox" name="end-tokens" defaultChecked /> end all tokens of the account, if
+                it had a password before: somebody else may have made some
+              </label>
+            )}
             <Button type="submit" kind="main" disabled={isPending}>
               {invited === true ? 'Create the account and sign in' : 'Set password and sign in'}
             </Button>

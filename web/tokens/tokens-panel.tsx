@@ -12,10 +12,13 @@ import { tokensQuery } from './tokens-query.ts'
 export function TokensPanel({
   path,
   empty,
+  mayEndAll = false,
 }: {
   /** Where they are listed and created, below /api/v2. */
   readonly path: string
   readonly empty: string
+  /** Whether all can be ended at once. */
+  readonly mayEndAll?: boolean
 }) {
   const [page, setPage] = useState(1)
   const [isMaking, setMaking] = useState(false)
@@ -23,7 +26,7 @@ export function TokensPanel({
   const tokens = useQuery(tokensQuery(path, page))
   const queries = useQueryClient()
   const revoke = useMutation({
-    mutationFn: (id: string) => request(`/authentication-tokens/${id}`, { method: 'DELETE' }),
+    mutationFn: (ended: string) => request(ended, { method: 'DELETE' }),
     onSettled: async () => {
       setAsked(undefined)
       await queries.invalidateQueries({ queryKey: ['tokens'] })
@@ -66,7 +69,7 @@ export function TokensPanel({
                       <Button
                         aria-label={`Revoke for good ${name}`}
                         disabled={revoke.isPending}
-                        onClick={() => revoke.mutate(id)}
+                        onClick={() => revoke.mutate(`/authentication-tokens/${id}`)}
                       >
                         Revoke for good
                       </Button>
@@ -82,6 +85,21 @@ export function TokensPanel({
           })
         }
       </PagedTable>
+      {mayEndAll && (tokens.data?.meta.pagination['total-count'] ?? 0) > 0 ? (
+        <p>
+          {asked === path ? (
+            <>
+              What uses any of them stops working.{' '}
+              <Button onClick={() => setAsked(undefined)}>Keep them</Button>{' '}
+              <Button disabled={revoke.isPending} onClick={() => revoke.mutate(path)}>
+                Revoke all for good
+              </Button>
+            </>
+          ) : (
+            <Button onClick={() => setAsked(path)}>Revoke all …</Button>
+          )}
+        </p>
+      ) : null}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { apply } from '../access/changes.ts'
 import { AccessPreview } from '../access/access-preview.tsx'
 import { pageOf, request, resource, type One, type Page, type Resource } from '../api/client.ts'
 import { accountQuery } from '../api/session.ts'
@@ -69,11 +70,15 @@ export function UsersPage() {
 const actions = {
   suspend: {
     label: 'Suspend',
-    warning: 'They are signed out, and their tokens stop working, from the next request on.',
+    warning:
+      'They are signed out, and their tokens stop working, from the next request on. Tokens and links that they made for others end for good.',
   },
   unsuspend: { label: 'End the suspension', warning: undefined },
   grant_admin: { label: 'Make administrator', warning: 'They may do everything, in every organization.' },
-  revoke_admin: { label: 'End administration', warning: 'They keep what their teams give them.' },
+  revoke_admin: {
+    label: 'End administration',
+    warning: 'They keep what their teams give them. Tokens and links that they made for others end for good.',
+  },
 } as const
 
 type Action = keyof typeof actions
@@ -86,9 +91,15 @@ function UserRow({
   readonly isSelf: boolean
 }) {
   const [asked, setAsked] = useState<Action>()
+  const [endsTokens, setEndsTokens] = useState(false)
   const queries = useQueryClient()
   const act = useMutation({
-    mutationFn: (action: Action) => request(`/admin/users/${id}/actions/${action}`, { method: 'POST' }),
+    mutationFn: (action: Action) =>
+      apply({
+        method: 'POST',
+        path: `/admin/users/${id}/actions/${action}`,
+        endsTokens: endsTokens && action === 'suspend',
+      }),
     onSettled: async () => {
       setAsked(undefined)
       await queries.invalidateQueries({ queryKey: ['users'] })
@@ -145,6 +156,7 @@ function UserRow({
                   change={{ method: 'POST', path: `/admin/users/${id}/actions/suspend` }}
                   doing="suspend them"
                   nothing="they lose no access in any organization"
+                  onEndTokens={setEndsTokens}
                 />
               </>
             ) : null}
@@ -177,7 +189,11 @@ function UserRow({
           </p>
         )}
         {isSelf || asked !== undefined ? null : (
-          <Deletion what={`the user ${name}`} name={name} path={`/admin/users/${id}`}>
+          <Deletion
+            what={`the user ${name}`}
+            name={name}
+            path={`/admin/users/${id}${endsTokens ? '?end-tokens=true' : ''}`}
+          >
             <p>
               The account ends with its memberships, sessions and tokens, and cannot be brought back. To stop
               somebody for a time, suspend them.
@@ -186,6 +202,7 @@ function UserRow({
               change={{ method: 'DELETE', path: `/admin/users/${id}` }}
               doing="delete them"
               nothing="they lose no access in any organization"
+              onEndTokens={setEndsTokens}
             />
           </Deletion>
         )}
