@@ -2,10 +2,13 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { AppError } from '../src/core/errors.ts'
 import { parseResource } from '../src/jsonapi/body.ts'
+import { Base64Content } from '../src/state-uploads/base64-content.ts'
 import { readNewStateVersion } from '../src/state-uploads/new-state-version.ts'
 import { newStateVersionBody } from '../src/state-versions/state-versions.ts'
 import { longTimeout, runs } from './support/runs.ts'
 
+/** What a turn of the event loop reads. */
+const SLICE = 64 * 1024
 const MIB = 1024 * 1024
 const contentNames = ['state', 'json-state', 'json-state-outputs'] as const
 type Outcome = { problems: unknown } | { given: object; content: (string | undefined)[] }
@@ -26,7 +29,7 @@ function scanned(bytes: Buffer): Promise<Outcome> {
       given,
       content: contentNames.map((name) => {
         const found = content[name]
-        return found && Buffer.concat([...found.pieces()]).toString('hex')
+        return found?.whole().toString('hex')
       }),
     }
   })
@@ -181,15 +184,33 @@ describe('the body of a new state version', () => {
     }
     let next = setImmediate(turn)
     const { content } = await readNewStateVersion(bytes)
-    clearImmediate(next)
-    // 12 MiB are scanned and 6 MiB are checked, a quarter of a mebibyte per turn.
-    expect(turns).toBeGreaterThanOrEqual(70)
+    // 12 MiB are scanned and 6 MiB are checked, 64 KiB in each turn.
+    expect(turns).toBeGreaterThanOrEqual((18 * MIB) / SLICE)
+    turns = 0
     let decoded = 0
-    for (const piece of content.state?.pieces() ?? []) {
-      expect(piece.length).toBeLessThanOrEqual(MIB / 4)
+    for await (const piece of content.state?.pieces() ?? []) {
+      expect(piece.length).toBeLessThanOrEqual(SLICE)
       decoded += piece.length
     }
+    clearImmediate(next)
     expect(decoded).toBe((6 * MIB * 3) / 4)
-    expect(Buffer.concat([...(content['json-state']?.pieces() ?? [])]).toString()).toBe('xx')
+    expect(turns).toBeGreaterThanOrEqual((6 * MIB) / SLICE)
+    expect(content['json-state']?.whole().toString()).toBe('xx')
   })
+
+  test.each([' ', 'e ', '\\n', 'eHh4\\n'])(
+    'content of %j is decoded in turns, also where its white space is nothing',
+    async (text) => {
+      const content = new Base64Content(Buffer.from(text.repeat((2 * MIB) / text.length)))
+      let turns = 0
+      const turn = () => {
+        turns++
+        next = setImmediate(turn)
+      }
+      let next = setImmediate(turn)
+      for await (const _ of content.pieces()) continue
+      clearImmediate(next)
+      expect(turns).toBeGreaterThanOrEqual((2 * MIB) / SLICE - 1)
+    },
+  )
 })

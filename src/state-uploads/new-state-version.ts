@@ -1,6 +1,6 @@
 import { existing } from '../core/existing.ts'
-import { setImmediate } from 'node:timers/promises'
 import { invalid } from '../core/errors.ts'
+import { ownTurn } from '../core/turns.ts'
 import { readParsed, refuse } from '../jsonapi/body.ts'
 import { MAX_BODY_DEPTH, notJson } from '../jsonapi/json.ts'
 import { Base64Content } from './base64-content.ts'
@@ -43,7 +43,7 @@ export async function readNewStateVersion(body: Buffer): Promise<NewStateVersion
   try {
     const scanner = new JsonScanner(visitor, 'the body', MAX_NAME_BYTES, MAX_BODY_DEPTH)
     for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
-      if (start > 0) await setImmediate()
+      if (start > 0) await ownTurn()
       scanner.push(bytes.subarray(start, start + SLICE_BYTES))
     }
     // A bare number has no end of its own, so a space ends it.
