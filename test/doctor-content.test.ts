@@ -8,6 +8,7 @@ import { readConfig } from '../src/config.ts'
 import type { Transaction } from '../src/database/database.ts'
 import { sqliteFile } from '../src/database/open.ts'
 import { examine, type Finding } from '../src/operation/doctor.ts'
+import { numberedIds, numbersUpTo } from './support/numbered-ids.ts'
 import { onEachEngine } from './support/on-each-engine.ts'
 import { ADMIN_TOKEN, Purser, run, settingsFor, type Settings } from './support/purser.ts'
 import { Client } from './support/client.ts'
@@ -227,6 +228,36 @@ onEachEngine('doctor --content', (server, engine) => {
     expect(problems(await examined())).toEqual([])
   })
 
+  test('without --content, some states are read, and the last line says what is left', async () => {
+    const cheaply = async () => {
+      const url = server.databaseUrl === undefined ? {} : { databaseUrl: server.databaseUrl }
+      const config = readConfig({ data: server.folder, secretKey: SECRET_KEY, ...url }, {})
+      return examine(config, {}, server.clock)
+    }
+    const repair = await flip('state', 1)(versions[2] as string)
+    expect(problems(await cheaply())).toEqual([expect.stringContaining('the state cannot be read')])
+    await repair()
+    const whole = await cheaply()
+    expect(problems(whole)).toEqual([])
+    const last = whole.at(-1)
+    if (engine === 'sqlite') expect(last).toMatchObject({ check: 'not read', result: 'note' })
+    else
+      expect(last).toMatchObject({
+        check: 'content',
+        detail: '7 of 7 state versions were read and are intact',
+      })
+    // Many more versions than are read: their rows are enough here.
+    const many = numbersUpTo(30)
+    await change(sql`
+      insert into state_versions (id, workspace_id, number, organization_id, output_key, serial, md5, status, wrapped_key, created_at)
+      ${many} select 'sv-' || ${numberedIds(1)}, workspace_id, -n, organization_id, 'many-' || n, -n, md5, 'discarded', wrapped_key, created_at
+      from numbers cross join state_versions where id = ${versions[0]}`)
+    const some = await cheaply()
+    await change(sql`delete from state_versions where output_key like 'many-%'`)
+    expect(some.find(({ check }) => check === 'content')?.detail).toMatch(/^20 of 37 state versions /)
+    expect(some.at(-1)?.detail).toContain('17 of 37 state versions: purser doctor --content reads them')
+  })
+
   test('names every damaged version, also one that was deleted softly', async () => {
     const repairs = [
       await flip('state', 0)(versions[0] as string),
@@ -278,6 +309,12 @@ describe('doctor --content', () => {
       expect.stringMatching(/^good +content +1 state/m),
     ])
     expect(well.stderr).toBe('state versions: 1\n')
+    const cheap = await run(['doctor'], settings)
+    expect(cheap.code).toBe(0)
+    expect(cheap.stdout).toMatch(/^good +content +1 of 1 state versions were read and are intact$/m)
+    expect(cheap.stdout.trimEnd().split('\n').at(-1)).toMatch(
+      /^note +not read +the pages of the file with states and outputs: purser doctor --content reads them$/,
+    )
     expect(await purser.stop()).toBe(0)
 
     const file = join(settings.PURSER_DATA as string, 'purser.sqlite')
@@ -299,6 +336,21 @@ describe('doctor --content', () => {
         'm',
       ),
     )
-    expect((await run(['doctor'], settings)).code).toBe(0)
+    const plain = await run(['doctor'], settings)
+    expect(plain.code).toBe(1)
+    expect(plain.stdout).toMatch(/^problem +content +sv-/m)
+    expect(plain.stdout).toMatch(/^good +database file +every page without content is in its place$/m)
+
+    const database = new DatabaseSync(file)
+    const leaf = database
+      .prepare(`select pageno from dbstat where name = 'teams' and pagetype = 'leaf' limit 1`)
+      .get() as { pageno: number }
+    database.close()
+    const again = openSync(file, 'r+')
+    writeSync(again, Buffer.alloc(PAGE_BYTES), 0, PAGE_BYTES, (leaf.pageno - 1) * PAGE_BYTES)
+    closeSync(again)
+    const damaged = await run(['doctor'], settings)
+    expect(damaged.code).toBe(1)
+    expect(damaged.stdout).toMatch(/^problem +database file +the file is damaged: .*restore a backup/m)
   }, 120_000)
 })

@@ -11,7 +11,7 @@ export function doctorCommand(): Command {
     .option('--json', 'print the findings as JSON')
     .addHelpText(
       'after',
-      '\nEnds with 1 if there is a problem. Run it as the user of the server and with its settings; the server may run meanwhile.\n--content takes about as long as a backup. With SQLite it also lets SQLite check the file.',
+      '\nEnds with 1 if there is a problem. Run it as the user of the server and with its settings; the server may run meanwhile.\nWithout --content it reads a few states, and with SQLite lets SQLite check all pages without states and outputs; the last line says what was not read. --content takes about as long as a backup.',
     )
     .action(async (flags) => {
       const findings = await findingsOf(flags)

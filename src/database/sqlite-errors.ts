@@ -1,5 +1,6 @@
 import { sqliteCodeOf } from '../core/error-fields.ts'
 import { AppError } from '../core/errors.ts'
+import type { Availability } from './availability.ts'
 import { ReadThreadError } from './read-thread-client.ts'
 import { databaseUnavailable } from './unavailable.ts'
 
@@ -13,10 +14,16 @@ const outages: Readonly<Record<number, string>> = {
   7: 'the database has no memory left',
   8: 'the database cannot be written',
   10: 'the disk of the database fails',
+  11: 'the database file is damaged where this request reads it',
   13: 'the disk of the database is full',
   14: 'the database cannot open a file',
   15: 'the database is busy with another write',
+  26: 'the database file is damaged where this request reads it',
 }
+const DAMAGES: readonly unknown[] = [11, 26]
+/** What the log says. SQLite reports a read that fails with EIO as a damaged page, too. */
+export const DAMAGED_PAGE =
+  'a request needed a page of the database file that is damaged, and was answered 503: run purser doctor --content, stop the server and restore a backup from before the damage'
 const BUSY = 5
 const IO_ERROR = 10
 
@@ -36,7 +43,14 @@ export function isDiskFailure(error: unknown): boolean {
   return resultCode(error instanceof AppError ? error.cause : error) === IO_ERROR
 }
 
-/** The error that a transaction ends with: 503 for an outage. Any other error stays, including a damaged page. */
+/** A damaged page is no outage of the database: others can be read, and a probe would find nothing. */
+export function reportOutage(availability: Availability, outage: unknown): void {
+  const isDamage = DAMAGES.includes(resultCode(outage instanceof AppError ? outage.cause : outage))
+  if (isDamage) availability.warn(outage, DAMAGED_PAGE)
+  else availability.suspect(outage)
+}
+
+/** The error that a transaction ends with: 503 for an outage. Any other error stays. */
 export function sqliteProblem(error: unknown): unknown {
   if (error instanceof ReadThreadError) {
     const problem = sqliteProblem(error.cause)

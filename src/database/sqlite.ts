@@ -16,7 +16,7 @@ import { setMeta } from './meta-store.ts'
 import { ReadThreadError } from './read-thread-client.ts'
 import { SlowReads } from './slow-reads.ts'
 import { openConnection, type Checkpoint, type SqliteConnection } from './sqlite-connection.ts'
-import { isBusy, isDiskFailure, noTransaction, sqliteProblem } from './sqlite-errors.ts'
+import { isBusy, isDiskFailure, noTransaction, reportOutage, sqliteProblem } from './sqlite-errors.ts'
 import { assertInPlace, idOfFile } from './sqlite-file.ts'
 import { SqliteLog } from './sqlite-log.ts'
 import { SqliteTransaction } from './sqlite-transaction.ts'
@@ -293,7 +293,7 @@ export class SqliteDatabase implements Database {
   }
 
   #reported(outage: unknown): unknown {
-    this.availability.suspect(outage)
+    reportOutage(this.availability, outage)
     return outage
   }
 }

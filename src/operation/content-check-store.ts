@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { newId } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { countOf } from '../database/pages.ts'
 import type { Connection } from '../database/open.ts'
@@ -6,16 +7,32 @@ import { findStateVersion, type StateVersionRow } from '../state-versions/state-
 
 export type CheckedVersion = { row: StateVersionRow; workspace: string; isCurrent: boolean }
 
-/** The errors that SQLite finds in its file; empty if there are none. */
-export async function quickCheck(db: Connection): Promise<string[]> {
-  const { rows } = await sql<{ quick_check: string }>`pragma quick_check`.execute(db)
-  const lines = rows.map((row) => row.quick_check).filter((line) => line !== 'ok')
+/** Nearly all of a file: sealed states and outputs. */
+const contentTables = ['state_chunks', 'output_blocks']
+
+/** The errors that SQLite finds in its file; empty if there are none. Without `isWhole`, it leaves content out. */
+export async function quickCheck(db: Connection, isWhole: boolean): Promise<string[]> {
+  const tables = isWhole ? [undefined] : await tablesWithoutContent(db)
+  const lines: string[] = []
+  for (const table of tables) {
+    const check = table === undefined ? sql`pragma quick_check` : sql`pragma quick_check(${sql.table(table)})`
+    const { rows } = await sql<{ quick_check: string }>`${check}`.execute(db)
+    lines.push(...rows.map((row) => row.quick_check).filter((line) => line !== 'ok'))
+  }
   if (lines.length > 0) return lines
   const lost = await sql<{ table: string; parent: string; count: number }>`
     select "table", parent, count(*) as count from pragma_foreign_key_check group by "table", parent`.execute(
     db,
   )
   return lost.rows.map(({ table, parent, count }) => `${count} rows of ${table} name lost rows of ${parent}`)
+}
+
+async function tablesWithoutContent(db: Connection): Promise<string[]> {
+  const tables = await sql<{ name: string }>`
+    select name from sqlite_schema where type = 'table' and name not in (${sql.join(contentTables)})`.execute(
+    db,
+  )
+  return tables.rows.map(({ name }) => name)
 }
 
 export async function countStateVersions(tx: Transaction): Promise<number> {
@@ -32,6 +49,14 @@ export async function nextStateVersions(tx: Transaction, after: string, limit: n
     .limit(limit)
     .execute()
   return rows.map((row) => row.id)
+}
+
+/** The ids of some state versions, chosen at random. */
+export async function someStateVersions(tx: Transaction, count: number): Promise<string[]> {
+  const from = await nextStateVersions(tx, newId('stateVersion'), count)
+  if (from.length === count) return from
+  const first = await nextStateVersions(tx, '', count)
+  return [...new Set([...from, ...first])].slice(0, count)
 }
 
 export async function findCheckedVersion(tx: Transaction, id: string): Promise<CheckedVersion | undefined> {

@@ -18,10 +18,14 @@ import {
   findWithoutCurrent,
   nextStateVersions,
   quickCheck,
+  someStateVersions,
   type CheckedVersion,
 } from './content-check-store.ts'
 
 const VERSIONS_AT_ONCE = 200
+/** What a check reads always: so many state versions, or fewer if they are large. */
+const SAMPLE_VERSIONS = 20
+const SAMPLE_BYTES = 64 * 1024 ** 2
 /** If a version keeps changing during the check, a server is working on it, so it is fine. */
 const MAX_TRIES = 5
 const RESTORE = 'restore a backup from before the damage'
@@ -31,12 +35,17 @@ export type ShowProgress = (done: number, total: number) => void
 type Part = 'state' | 'JSON state' | 'outputs'
 type Damage = { part: Part; reason: string }
 
-/** SQLite's check of its file. PostgreSQL itself verifies the pages that it reads, if checksums are on. */
-export async function examineFile(open: OpenDatabase, report: Report): Promise<void> {
+/**
+ * SQLite's check of its file, without `isWhole` of all but the pages with content. PostgreSQL itself verifies the pages that
+ * it reads, if checksums are on.
+ */
+export async function examineFile(open: OpenDatabase, isWhole: boolean, report: Report): Promise<void> {
   if (!isOwnFile(open.database)) return
-  const lines = await open.withConnection(quickCheck).catch((error: unknown) => [reasonOf(error)])
+  const check = open.withConnection((db) => quickCheck(db, isWhole))
+  const lines = await check.catch((error: unknown) => [reasonOf(error)])
   const text = lines.join('; ').replaceAll('\n', ' ')
-  if (text === '') report('database file', 'good', 'every page is in its place')
+  const good = isWhole ? 'every page is in its place' : 'every page without content is in its place'
+  if (text === '') report('database file', 'good', good)
   else report('database file', 'problem', `the file is damaged: ${text}; stop the server and ${RESTORE}`)
 }
 
@@ -76,7 +85,36 @@ export async function examineStoredContent(
   await examineReferences(database, report)
 }
 
-async function examineReferences(database: Database, report: Report): Promise<void> {
+/** Reads some states and outputs, other ones each time. Returns what is left unread, for the operator. */
+export async function examineSample(
+  database: Database,
+  secretKey: Buffer | undefined,
+  report: Report,
+): Promise<string | undefined> {
+  await examineCurrent(database, report)
+  const total = await database.read(countStateVersions)
+  const ids =
+    secretKey === undefined ? [] : await database.read((tx) => someStateVersions(tx, SAMPLE_VERSIONS))
+  let [done, damaged, bytes] = [0, 0, 0]
+  for (const id of ids) {
+    if (secretKey === undefined || bytes > SAMPLE_BYTES) break
+    const found = await examineVersion({ database, config: { secretKey } }, id)
+    for (const problem of found.problems) report('content', 'problem', problem)
+    if (found.problems.length > 0) damaged += 1
+    bytes += found.bytes
+    done += 1
+  }
+  if (damaged === 0 && done > 0) {
+    report('content', 'good', `${done} of ${total} state versions were read and are intact`)
+  }
+  const unread = [
+    ...(isOwnFile(database) ? ['the pages of the file with states and outputs'] : []),
+    ...(done < total ? [`${total - done} of ${total} state versions`] : []),
+  ]
+  return unread.length === 0 ? undefined : `${unread.join(', and ')}: purser doctor --content reads them`
+}
+
+async function examineCurrent(database: Database, report: Report): Promise<void> {
   for (const workspace of await database.read(findWithoutCurrent)) {
     report(
       'content',
@@ -84,6 +122,10 @@ async function examineReferences(database: Database, report: Report): Promise<vo
       `the current state version of the workspace ${workspace} is lost: ${RESTORE}, or push the state again`,
     )
   }
+}
+
+async function examineReferences(database: Database, report: Report): Promise<void> {
+  await examineCurrent(database, report)
   const { chunks, blocks } = await database.read(countLeft)
   if (chunks + blocks === 0) return
   const pieces = `${chunks} chunks and ${blocks} blocks of outputs`

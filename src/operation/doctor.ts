@@ -8,7 +8,7 @@ import { missingLaterIndexes } from '../database/later-indexes.ts'
 import { FIRST_MIGRATION, missingMigrations } from '../database/migrate.ts'
 import { hasSqliteFile, nameOfDatabase, type OpenDatabase } from '../database/open.ts'
 import { seeRetentionTime, type RetentionTime } from '../database/retention-clock.ts'
-import { examineFile, examineStoredContent, type ShowProgress } from './content-check.ts'
+import { examineFile, examineSample, examineStoredContent, type ShowProgress } from './content-check.ts'
 import { isLoopback } from '../core/loopback.ts'
 import { addressText } from '../core/listen.ts'
 import { checkTls } from './address.ts'
@@ -121,10 +121,12 @@ async function examineDatabase(
         const indexes = unmade.map((index) => index.name).join(', ')
         report('database', 'problem', `${name} lacks the indexes ${indexes}: purser migrate makes them`)
       } else report('database', 'good', `${name} answers and is up to date`)
-      if (showContent !== undefined) await examineFile(open, report)
+      await examineFile(open, showContent !== undefined, report)
       const key = await examineRows(open, config, clock, report)
-      if (showContent === undefined) return
-      if (key !== undefined) await examineStoredContent(open.database, key, report, showContent)
+      if (showContent === undefined) {
+        const unread = await examineSample(open.database, key, report)
+        if (unread !== undefined) report('not read', 'note', unread)
+      } else if (key !== undefined) await examineStoredContent(open.database, key, report, showContent)
       else report('content', 'problem', 'it cannot be read without the secret key')
     })
   } catch (error) {
