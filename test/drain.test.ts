@@ -124,6 +124,22 @@ describe('the end of a server', () => {
     clearInterval(repeat)
   })
 
+  test('comes earlier if nobody is connected, or asks for anything', async () => {
+    const [left, used] = [new Purser(['serve'], await settings(8)), new Purser(['serve'], await settings(8))]
+    await left.address()
+    const { hostname, port } = new URL(await used.address())
+    const socket = connect(Number(port), hostname)
+    await new Promise((resolve) => socket.once('connect', resolve))
+    socket.on('error', () => {}).write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')
+    await new Promise((resolve) => socket.once('data', resolve))
+    used.child.kill('SIGTERM')
+    left.child.kill('SIGTERM')
+    expect(await left.ended).toBe(0)
+    expect(used.child.exitCode).toBeNull()
+    expect(await used.ended).toBe(0)
+    socket.destroy()
+  })
+
   test('does not wait for connections on which nobody ever asked for anything', async () => {
     const purser = new Purser(['serve'], await settings(0))
     const { hostname, port } = new URL(await purser.address())

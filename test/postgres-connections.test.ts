@@ -42,7 +42,7 @@ onPostgres('connections', (server, query) => {
       await drop()
     })
     // It waits for the connections, so it would never end.
-    await database.openConnections()
+    await database.openConnections(Infinity)
     expect(lost.count).toBe(2)
     await database.close()
     await expect.poll(() => lost.open).toBe(0)

@@ -1,11 +1,19 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { Response } from './support/client.ts'
+import { Client, type Response } from './support/client.ts'
 import { moveDatabaseClock, onlyPostgres } from './support/engines.ts'
 import { keptLog } from './support/kept-log.ts'
 import { PgBouncer } from './support/pgbouncer.ts'
 import { PostgresCluster } from './support/postgres-cluster.ts'
-import { Purser, run, SECRET_KEY, settingsFor, temporaryFolder, type Settings } from './support/purser.ts'
+import {
+  ADMIN_TOKEN,
+  Purser,
+  run,
+  SECRET_KEY,
+  settingsFor,
+  temporaryFolder,
+  type Settings,
+} from './support/purser.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { body, createTestOrganization, uniqueName } from './support/world.ts'
 
@@ -264,5 +272,37 @@ describe.each(onlyPostgres)('a database of %s', (engine) => {
     )
     await purser.stop()
     await doctorFinds(settings, /^problem +database .* lets this role have 14 connections/m)
+  })
+
+  test('that lets the role have 4 connections: requests wait for each other, and none is refused', async () => {
+    const name = await newDatabase()
+    await cluster.query('create role smallest login connection limit 4')
+    await cluster.query(`grant node to smallest`)
+    const url = urlOf(name).replace('node@', 'smallest@')
+    const purser = new Purser(['serve'], {
+      ...settingsOf(name),
+      PURSER_DATABASE_URL: url,
+      PURSER_ADMIN_TOKEN: ADMIN_TOKEN,
+    })
+    const client = new Client(await purser.address(), ADMIN_TOKEN)
+    const organizations = Array.from({ length: 6 }, () => uniqueName('organization'))
+    const made = organizations.map((one) =>
+      client.post('/organizations', body('organizations', { name: one, email: 'o@example.com' })),
+    )
+    expect((await Promise.all(made)).map(({ status }) => status)).toEqual(organizations.map(() => 201))
+    const answers = Array.from({ length: 8 }, () =>
+      organizations.flatMap((one) => [
+        client.post(`/organizations/${one}/teams`, body('teams', { name: uniqueName('team') })),
+        client.post(
+          `/organizations/${one}/workspaces`,
+          body('workspaces', { name: uniqueName('workspace') }),
+        ),
+        client.get(`/organizations/${one}/teams`),
+        client.get(`${client.address}/readyz`),
+      ]),
+    ).flat()
+    const statuses = new Set((await Promise.all(answers)).map(({ status }) => status))
+    expect(statuses).toEqual(new Set([200, 201]))
+    expect(await purser.stop()).toBe(0)
   })
 })

@@ -25,8 +25,11 @@ export type OpenDatabase = {
   readonly untilReachable: (seconds: number, onWait: () => void) => Promise<void>
   /** What an operator has to know of the server of the database. On SQLite there is none. Changes nothing. */
   readonly examine: () => Promise<Fitness>
-  /** Opens all connections of a server, so that its first burst of requests does not wait for logins. Never throws. */
-  readonly openConnections: () => Promise<void>
+  /**
+   * Opens all connections of a server, so that its first burst of requests does not wait for logins. It opens no more than
+   * this process may have: a request that waits for one is better than one that is refused. Never throws.
+   */
+  readonly openConnections: (most: number) => Promise<void>
   readonly withConnection: <T>(work: (db: Connection) => Promise<T>) => Promise<T>
 }
 
@@ -43,7 +46,7 @@ export async function openDatabase(
       database,
       untilReachable: (seconds, onWait) => database.untilReachable(seconds, onWait),
       examine: () => database.examine(),
-      openConnections: () => database.openConnections(),
+      openConnections: (most) => database.openConnections(most),
       withConnection: (work) => database.withConnection(work),
     }
   }

@@ -7,6 +7,8 @@ import { beginText, PostgresConnection, type Kind } from './postgres-connection.
 import { DeadlineError, isAway, isStaleStatement, UnreachableError } from './postgres-errors.ts'
 import { commit, finish } from './postgres-transaction.ts'
 
+/** What a process has beside the pool: two for reads that are one statement, one for probes, three for uploads of states. */
+const CONNECTIONS_OF_OTHERS = 6
 const RETRY_PAUSE_MS = 20
 /** A begin waits for no lock: without an answer the connection is broken. */
 const BEGIN_TIMEOUT_MS = 1_000
@@ -54,6 +56,14 @@ export class PostgresPool {
   get connections(): { used: number; idle: number } {
     const { totalCount, idleCount } = this.#pool
     return { used: totalCount - idleCount, idle: idleCount }
+  }
+
+  /** Leaves some of all connections of the process to others. Returns how many are left to the pool. */
+  limit(most: number): number {
+    const { options } = this.#pool
+    options.max = Math.min(options.max, Math.max(1, most - CONNECTIONS_OF_OTHERS))
+    options.min = options.max
+    return options.max
   }
 
   /** Opens all connections; they stay open. One that cannot be opened now is opened when it is needed. */

@@ -112,8 +112,9 @@ export class PostgresDatabase implements Database {
     return this.#onConnection(({ client }) => examineFitness(client, this.#address.config))
   }
 
-  /** Opens all connections; they stay open. */
-  async openConnections(): Promise<void> {
+  /** Opens all connections; they stay open. @param most how many this process may have */
+  async openConnections(most: number): Promise<void> {
+    this.#turns.share(this.#pool.limit(most))
     await Promise.all([this.#pipeline.open(), this.#pool.open()])
   }
 

@@ -37,10 +37,10 @@ function isSharedOf(turn: Turn, organizationId: string | undefined): boolean {
  * requests without a token share a small part, because one account can start very many of them under many signed URLs.
  */
 export class Turns {
-  readonly #connections: number
-  readonly #writes: number
-  readonly #readsOfOne: number
-  readonly #readsWithoutToken: number
+  #connections = 0
+  #writes = 0
+  #readsOfOne = 0
+  #readsWithoutToken = 0
   readonly #used = { read: 0, write: 0 }
   #usedWithoutToken = 0
   /** By owner, apart for reads and writes. */
@@ -49,6 +49,11 @@ export class Turns {
   readonly #waiting: Waiting[] = []
 
   constructor(connections: number) {
+    this.share(connections)
+  }
+
+  /** To be called before the first turn. */
+  share(connections: number): void {
     this.#connections = connections
     this.#writes = Math.ceil(connections * 0.6)
     this.#readsOfOne = Math.max(1, connections - NOT_FOR_ONE_ACCOUNT)

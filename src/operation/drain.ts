@@ -40,13 +40,24 @@ export class Drain {
     server.closeIdleConnections = () => this.connections.closeIdle(this.#idleMs)
   }
 
-  /** Resolves when no new connections arrive, or when the time is over. */
+  /**
+   * Resolves when the time is over and no new connections arrive; or earlier, if nobody is connected and nobody came for half
+   * of the time.
+   */
   async wait(seconds: number): Promise<void> {
     if (seconds === 0) return
     this.isDraining = true
     this.isClosing = true
     this.#idleMs = IDLE_MS
-    await this.#pause(seconds * 1_000)
+    const begunAt = performance.now()
+    // Probes of a load balancer come more often than that.
+    const quietMs = seconds * 500
+    for (let left = seconds * 1_000; left > 0 && !this.#hurried.signal.aborted;) {
+      await this.#pause(Math.min(left, LOOK_MS))
+      const now = performance.now()
+      if (this.connections.count === 0 && now - Math.max(begunAt, this.connections.latestAt) > quietMs) break
+      left = begunAt + seconds * 1_000 - now
+    }
     this.isClosing = false
     const end = performance.now() + MAX_SETTLING_MS
     for (let left = SETTLED_MS; left > 0 && !this.#hurried.signal.aborted;) {

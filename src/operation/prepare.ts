@@ -87,7 +87,7 @@ async function prepareOpened(
     // The transaction may run again.
     isOurs = true
   })
-  await open.openConnections()
+  await open.openConnections(Math.floor(connections / config.workers))
   return {
     database,
     config: { ...config, secretKey },
@@ -150,7 +150,9 @@ export async function bringUpToDate(
 export async function openPrepared(config: Config): Promise<Pick<Prepared, 'database' | 'config'>> {
   const secretKey = findSecretKey(config)
   if (secretKey === undefined) throw new OperatorError(`there is no secret key in ${config.data}`)
-  const { database, openConnections } = await openDatabase(config)
-  await openConnections()
+  const { database, examine, openConnections } = await openDatabase(config)
+  // During an outage a worker starts all the same.
+  const { connections } = await examine().catch(() => ({ connections: Infinity }))
+  await openConnections(Math.floor(connections / config.workers))
   return { database, config: { ...config, secretKey } }
 }
