@@ -73,10 +73,18 @@ export function grantedWorkspaces(tx: Transaction, userId: string) {
   return grantsOnWorkspaces(tx, userId).select('tw.workspace_id as id')
 }
 
-/** SQL condition on a count: the user sees all workspaces of its project, through a grant of their teams on the project. */
-export function isProjectGranted(tx: Transaction, userId: string): Expression<SqlBool> {
+/**
+ * SQL condition on the count of one of the projects: the user sees all workspaces of the project, through a grant of their
+ * teams on it.
+ */
+export function isProjectGranted(
+  tx: Transaction,
+  userId: string,
+  projectIds: readonly string[],
+): Expression<SqlBool> {
   const eb = expressionBuilder<Tables, 'workspace_counts'>()
-  return eb('workspace_counts.project_id', 'in', grantsOnProjects(tx, userId).select('tp.project_id'))
+  const granted = grantsOnProjects(tx, userId).where('tp.project_id', 'in', projectIds)
+  return eb('workspace_counts.project_id', 'in', granted.select('tp.project_id'))
 }
 
 /** Ids of the projects on which grants of the user's teams give the right. The same rule as in a decision. */

@@ -6,9 +6,10 @@ import { listDocument } from '../jsonapi/document.ts'
 import { choice, text } from '../jsonapi/parameters.ts'
 import type { OrganizationRow } from '../organizations/organization-store.ts'
 import { projectPlace } from '../projects/project-place.ts'
+import { countWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { accessHolderFragment } from './access-holder-document.ts'
-import { givingTeams, namedTeamsOfUsers } from './access-holder-store.ts'
+import { countGiving, givingTeams, namedTeamsOfUsers } from './access-holder-store.ts'
 import { givingOf } from './access-holders.ts'
 import { accessOfHolders, refuseTooManyNamed } from './effective-access.ts'
 import type { Holder } from './holdings.ts'
@@ -50,6 +51,9 @@ export const accessHolderRoutes: readonly Route[] = [
   holdersRoute('project', projectPlace, ({ project }) => placeOfProject(project)),
 ]
 
+/** So many are a slow read, see `willLookAt`. */
+const MANY_GRANTS = 501
+
 type Asked = Listing<unknown, object, ReturnType<typeof queryOn>>
 /** A page of the holders: first the teams, then the people, each by name. */
 async function holdersDocument(
@@ -57,13 +61,16 @@ async function holdersDocument(
   organization: OrganizationRow,
   place: NamedPlace,
 ): Promise<string> {
-  const { tx, deps, query, page, paging, mayReadAgain } = context
+  const { tx, deps, query, page, paging, mayReadAgain, willLookAt } = context
   const { q, 'filter[may]': may, 'filter[who]': who } = query
   const { inForce } = deps.standings
   const wanted = actionsBeyondMembers(place.on, may)
   const teamsIn = (reading: typeof tx, now: OrganizationRow) =>
     givingTeams(reading, now.id, place, givingOf(place.on, wanted, now, inForce))
+  if (place.on === 'project') await willLookAt(() => countWorkspaces(tx, organization.id))
+  await willLookAt(() => countGiving(tx, organization.id, place, MANY_GRANTS))
   const teams = await teamsIn(tx, organization)
+  if (who !== 'teams') await willLookAt(() => teams.reduce((sum, team) => sum + team.users_count, 0))
   const isFound = ({ name }: { name: string }) => q === undefined || holds(name, q)
   const named = who === 'users' ? [] : teams.filter(isFound)
   const asked = { organization, teams, key: `${place.id} ${wanted}`, teamsIn }

@@ -1,7 +1,9 @@
-import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely'
+import { sql, type Expression, type Kysely, type SqlBool } from 'kysely'
 import type { FlagSet } from '../access/organization-flags.ts'
 import { badRequest } from '../core/errors.ts'
 import type { Transaction } from '../database/database.ts'
+import { countOf } from '../database/pages.ts'
+import { amongFew, unindexed } from '../database/portable.ts'
 import { inSlices } from '../database/slices.ts'
 import type { Tables } from '../database/tables.ts'
 import { membersInSlices } from '../teams/team-members-in-turns.ts'
@@ -22,28 +24,48 @@ const TEAMS_A_STATEMENT = 100
 const MAX_TEAMS = 10_000
 const MAX_MEMBERSHIPS = 300_000
 
-type Teams = ExpressionBuilder<Tables, 'teams'>
+/**
+ * Ids of the teams that have one of the flags or grants on the place, and of `owners`; some several times. An index leads to
+ * each of them, so that the other teams of the organization cost nothing.
+ *
+ * @param giving if it is missing, any flag or grant counts
+ */
+function givingTeamIds(db: Kysely<Tables>, organizationId: string, place: Place, giving?: Giving) {
+  const everywhere = db
+    .selectFrom('teams')
+    .where('teams.organization_id', '=', organizationId)
+    .where(hasAnyAccess())
+    .$if(giving !== undefined, (some) => some.where(isOwnersOrHas(giving?.flags ?? 0)))
+  return everywhere
+    .select('teams.id')
+    .unionAll(grantedOnPlace(db, place, giving?.onWorkspaces).select('grant.team_id as id'))
+    .unionAll(grantedOnProject(db, place.projectId, giving?.onProjects).select('grant.team_id as id'))
+}
+
+/** How many flags and grants `givingTeams` looks at, counted up to `most`. */
+export async function countGiving(
+  { db }: Transaction,
+  organizationId: string,
+  place: Place,
+  most: number,
+): Promise<number> {
+  const all = givingTeamIds(db, organizationId, place).as('giving')
+  return countOf(db.selectFrom(db.selectFrom(all).select('giving.id').limit(most).as('some')))
+}
 
 /** The teams that have one of the flags or grants on the place, and `owners`, by name. Throws 400 if they are too many. */
 export async function givingTeams(
-  tx: Transaction,
+  { db, engine }: Transaction,
   organizationId: string,
   place: Place,
   giving: Giving,
 ): Promise<GivingTeam[]> {
-  const teams = await tx.db
+  const teams = await db
     .selectFrom('teams')
-    .where('teams.organization_id', '=', organizationId)
-    .where((eb) =>
-      eb.or([
-        eb('teams.is_owners', '=', 1),
-        hasFlags(giving.flags),
-        eb('teams.id', 'in', grantedOnPlace(eb, place, giving.onWorkspaces)),
-        eb('teams.id', 'in', grantedOnProject(eb, place.projectId, giving.onProjects)),
-      ]),
-    )
+    .where(amongFew(engine, 'teams.id', givingTeamIds(db, organizationId, place, giving)))
     .select([...holdingTeamColumns, 'teams.users_count'])
-    .orderBy('teams.name')
+    // Not by the index of the names: it has all teams of the organization.
+    .orderBy(unindexed(engine, 'teams.name'))
     .orderBy('teams.id')
     .limit(MAX_TEAMS + 1)
     .execute()
@@ -113,8 +135,8 @@ export async function namedTeamsOfUsers(
       eb.or([
         eb('teams.is_owners', '=', 1),
         eb('teams.organization_access', '!=', 0),
-        eb('teams.id', 'in', grantedOnPlace(eb, place)),
-        eb('teams.id', 'in', grantedOnProject(eb, place.projectId)),
+        eb('teams.id', 'in', grantedOnPlace(tx.db, place).select('grant.team_id')),
+        eb('teams.id', 'in', grantedOnProject(tx.db, place.projectId).select('grant.team_id')),
       ]),
     )
     .select(holdingTeamColumns)
@@ -126,27 +148,30 @@ export async function namedTeamsOfUsers(
   return checked(rows)
 }
 
-function hasFlags(flags: FlagSet): Expression<SqlBool> {
-  return sql<SqlBool>`(${sql.ref('teams.organization_access')} & ${sql.lit(flags)}) <> 0`
+function isOwnersOrHas(flags: FlagSet): Expression<SqlBool> {
+  return sql<SqlBool>`(${sql.ref('teams.is_owners')} = 1 or (${sql.ref('teams.organization_access')} & ${sql.lit(flags)}) <> 0)`
 }
 
-/** Ids of the teams with a grant on the workspace, or on a workspace in the project. */
-function grantedOnPlace(eb: Teams, { on, id }: Place, giving?: GivingGrants) {
-  const grants = eb.selectFrom('team_workspaces as grant')
+/** The condition of the index `teams_with_access`. */
+function hasAnyAccess(): Expression<SqlBool> {
+  return sql<SqlBool>`(${sql.ref('teams.is_owners')} = 1 or ${sql.ref('teams.organization_access')} <> 0)`
+}
+
+/** The grants on the workspace, or on a workspace in the project. */
+function grantedOnPlace(db: Kysely<Tables>, { on, id }: Place, giving?: GivingGrants) {
+  const grants = db.selectFrom('team_workspaces as grant')
   const there =
     on === 'workspace'
       ? grants.where('grant.workspace_id', '=', id)
       : grants.where('grant.workspace_id', 'in', (inner) =>
           inner.selectFrom('workspaces').where('workspaces.project_id', '=', id).select('workspaces.id'),
         )
-  const given = giving === undefined ? there : there.where(gives(giving, 'team_workspaces'))
-  return given.select('grant.team_id')
+  return giving === undefined ? there : there.where(gives(giving, 'team_workspaces'))
 }
 
-function grantedOnProject(eb: Teams, projectId: string, giving?: GivingGrants) {
-  const grants = eb.selectFrom('team_projects as grant').where('grant.project_id', '=', projectId)
-  const given = giving === undefined ? grants : grants.where(gives(giving, 'team_projects'))
-  return given.select('grant.team_id')
+function grantedOnProject(db: Kysely<Tables>, projectId: string, giving?: GivingGrants) {
+  const grants = db.selectFrom('team_projects as grant').where('grant.project_id', '=', projectId)
+  return giving === undefined ? grants : grants.where(gives(giving, 'team_projects'))
 }
 
 function gives(

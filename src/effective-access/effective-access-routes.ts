@@ -2,6 +2,7 @@ import { reachOf } from '../access/granted-places-store.ts'
 import { nowhere, type OrganizationFacts } from '../access/standing.ts'
 import { AppError, type Problem } from '../core/errors.ts'
 import { NO_ID } from '../core/ids.ts'
+import { rowsBefore } from '../database/window.ts'
 import type { Call } from '../http/call.ts'
 import { list } from '../http/read-route.ts'
 import type { Loaded, Loading, Route, Viewer } from '../http/route.ts'
@@ -11,7 +12,7 @@ import { text } from '../jsonapi/parameters.ts'
 import type { Query } from '../jsonapi/query.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import { findOrganizationByName, type OrganizationRow } from '../organizations/organization-store.ts'
-import { listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
+import { countWorkspaces, listVisibleWorkspaces } from '../workspaces/workspace-list-store.ts'
 import { noWorkspace } from '../workspaces/workspaces.ts'
 import { accessOfHolders, effectiveAccessOn, refuseTooManyNamed } from './effective-access.ts'
 import { effectiveAccessFragment } from './effective-access-document.ts'
@@ -89,7 +90,10 @@ async function placesOf(
 ) {
   if (place !== undefined) return { places: page.number === 1 ? [place] : [], total: 1 }
   const reach = reachOf('workspace:read', viewer)
-  const { workspaces, total } = await listVisibleWorkspaces(viewer.tx, organization.id, reach, {}, page)
+  const known = reach === 'everything' ? await countWorkspaces(viewer.tx, organization.id) : undefined
+  const { workspaces, total } = await listVisibleWorkspaces(viewer.tx, organization.id, reach, {}, page, {
+    known,
+  })
   return { places: workspaces.map(placeOf), total }
 }
 
@@ -108,6 +112,12 @@ export const effectiveAccessRoutes: readonly Route[] = [
       const { tx, deps, resource, page, paging } = context
       const { organization, subject } = resource
       await context.willLookAt(() => subject.countTeams(tx))
+      if (resource.place === undefined) {
+        await context.willLookAt(async () => {
+          const all = await countWorkspaces(tx, organization.id)
+          return reachOf('workspace:read', context) === 'everything' ? rowsBefore(page, all) : all
+        })
+      }
       const { places, total } = await placesOf(context, organization, resource.place, page)
       const about = { holder: await subject.holder(tx), organization, inForce: deps.standings.inForce }
       const [place] = places

@@ -5,7 +5,7 @@ import { existing } from '../core/existing.ts'
 import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
 import { pageOf } from '../database/pages.ts'
-import { holdsText } from '../database/portable.ts'
+import { amongFew, holdsText } from '../database/portable.ts'
 import type { Tables } from '../database/tables.ts'
 import { fromNearerEnd } from '../database/window.ts'
 import type { Page } from '../jsonapi/paging.ts'
@@ -62,7 +62,7 @@ async function listPeople(tx: Transaction, organizationId: string, page: Page): 
       .limit(range.limit)
       .offset(range.offset)
     return selectMemberships(tx)
-      .where('memberships.id', 'in', ids)
+      .where(amongFew(tx.engine, 'memberships.id', ids))
       .orderBy('memberships.created_at', direction)
       .orderBy('memberships.id', direction)
       .execute()

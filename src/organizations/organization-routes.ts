@@ -1,6 +1,7 @@
 import { existing } from '../core/existing.ts'
 import { parseStored } from '../core/stored-json.ts'
 import { isPermitted } from '../access/decide.ts'
+import { reachOf } from '../access/granted-places-store.ts'
 import { invalidBy } from '../core/errors.ts'
 import { done, doneAll } from '../http/outcome.ts'
 import { read } from '../http/read-route.ts'
@@ -20,6 +21,7 @@ import {
 import { projectFragment } from '../projects/project-document.ts'
 import { loadProject } from '../projects/project-place.ts'
 import { ownAccountPlace } from '../users/user-place.ts'
+import { countWorkspaces } from '../workspaces/workspace-list-store.ts'
 import {
   echoedOf,
   NAME_IS_TAKEN,
@@ -157,6 +159,9 @@ export const organizationRoutes: readonly Route[] = [
       const { organization } = context.resource
       const { include } = context.query
       const withProject = include.has('default-project') || include.has('default_project')
+      if (withProject && reachOf('workspace:read', context) !== 'everything') {
+        await context.willLookAt(() => countWorkspaces(context.tx, organization.id))
+      }
       const included = withProject ? await defaultProjectOf(context, organization) : []
       const fragment = organizationFragment(organization, context, context.deps.config)
       return document(fragment, include.size === 0 ? undefined : included)

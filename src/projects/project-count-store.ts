@@ -10,7 +10,7 @@ export async function countWorkspacesOfProjects(
   projectIds: readonly string[],
   reach: Reach,
 ): Promise<Counts> {
-  const whole = await wholeCounts(tx, reach).where('project_id', 'in', projectIds).execute()
+  const whole = await wholeCounts(tx, projectIds, reach).execute()
   const counts = new Map(whole.map((row) => [row.project_id, row.count]))
   const others = projectIds.filter((id) => !counts.has(id))
   if (reach === 'everything' || others.length === 0) return counts
@@ -32,20 +32,20 @@ export async function wholeCountOf(
   projectId: string,
   reach: Reach,
 ): Promise<number | undefined> {
-  const row = await wholeCounts(tx, reach)
+  const row = await wholeCounts(tx, [projectId], reach)
     .innerJoin('projects', 'projects.id', 'workspace_counts.project_id')
-    .where('projects.id', '=', projectId)
     .where('projects.organization_id', '=', organizationId)
     .executeTakeFirst()
   return row?.count
 }
 
-/** The counts of projects of which the caller sees all workspaces. The same rule as `isWorkspaceGranted`. */
-function wholeCounts(tx: Transaction, reach: Reach) {
+/** The counts of those projects of which the caller sees all workspaces. The same rule as `isWorkspaceGranted`. */
+function wholeCounts(tx: Transaction, projectIds: readonly string[], reach: Reach) {
   const query = tx.db
     .selectFrom('workspace_counts')
+    .where('workspace_counts.project_id', 'in', projectIds)
     .select(['workspace_counts.project_id', 'workspace_counts.count'])
-  return reach === 'everything' ? query : query.where(isProjectGranted(tx, reach.userId))
+  return reach === 'everything' ? query : query.where(isProjectGranted(tx, reach.userId, projectIds))
 }
 
 /** How many teams have access to each project. If `shown` is given, only those teams count. */

@@ -106,8 +106,7 @@ export class States {
 
   /** Reads and seals content in memory; the chunks are returned. Throws StateError and 503. */
   async pass(upload: Upload, content: Base64Content, holders: readonly string[]): Promise<Passed> {
-    if (content.mostBytes <= MAX_AT_ONCE_BYTES)
-      return passAtOnce(upload, content.whole())
+    if (content.mostBytes <= MAX_AT_ONCE_BYTES) return passAtOnce(upload, content.whole())
     const chunks: SealedChunk[] = []
     // Two chunks and what the thread holds. The returned chunks are already counted with the body.
     return this.#holding(holders, async (held) => {

@@ -76,7 +76,9 @@ export const workspaceListRoutes: readonly Route[] = [
             ? (versions?.count ?? (await countWorkspaces(tx, organization.id)))
             : rowsBefore(page, known),
         )
-        const { workspaces, total } = await listVisibleWorkspaces(tx, organization.id, reach, filter, page, {
+        // Only those are counted whole of which the caller sees all.
+        const within = known === undefined ? reach : 'everything'
+        const { workspaces, total } = await listVisibleWorkspaces(tx, organization.id, within, filter, page, {
           sort: query.sort ?? 'name',
           known,
         })

@@ -1,4 +1,5 @@
 import { isPermitted } from '../access/decide.ts'
+import { reachOf } from '../access/granted-places-store.ts'
 import { existing } from '../core/existing.ts'
 import { placeOf } from '../effective-access/places.ts'
 import { dryRunOfPlaces } from '../effective-access/place-dry-run.ts'
@@ -91,7 +92,11 @@ const show = ([place, by]: Form) =>
     answers: 'workspaces',
     isPolled: true,
     document: async (context) => {
-      const made = await workspaceDocument({ ...context, result: context.resource.workspace })
+      const { tx, query: asked, resource } = context
+      if (asked.include.has('project') && reachOf('workspace:read', context) !== 'everything') {
+        await context.willLookAt(() => countWorkspaces(tx, resource.organization.id))
+      }
+      const made = await workspaceDocument({ ...context, result: resource.workspace })
       return withIncluded(made, context.query.include)
     },
   })
