@@ -28,6 +28,9 @@ export const laterIndexes: LaterIndex[] = [
   {
     name: 'authentication_tokens_by_creator',
     on: 'authentication_tokens (created_by_id)',
+    since: FIRST_MIGRATION,
+  },
+  {
     // Few of the teams of an organization may do something everywhere in it.
     name: 'teams_with_access',
     on: 'teams (organization_id) where (is_owners = 1 or organization_access <> 0)',
