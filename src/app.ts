@@ -60,6 +60,8 @@ import { stateVersionCreateRoutes } from './state-uploads/state-version-create-r
 import { stateVersionRoutes } from './state-versions/state-version-routes.ts'
 import { refusalRoutes } from './refusals/refusal-routes.ts'
 import { Refusals } from './refusals/refusals.ts'
+import { organizationUsageRoutes } from './organizations/organization-usage-routes.ts'
+import { WriteRates } from './http/write-rates.ts'
 import { States } from './state-content/states.ts'
 import { teamMemberRoutes } from './teams/team-member-routes.ts'
 import { teamRoutes } from './teams/team-routes.ts'
@@ -91,6 +93,7 @@ import { workspaceTagRoutes } from './workspaces/workspace-tag-routes.ts'
 /** All routes of the JSON:API interface. The OpenAPI document and the access matrix are generated from this list. */
 export const routes: readonly Route[] = [
   ...organizationRoutes,
+  ...organizationUsageRoutes,
   ...tokenTtlPolicyRoutes,
   ...membershipRoutes,
   ...membershipListRoutes,
@@ -173,6 +176,7 @@ export function createApp(
     requestMetrics: config.metricsListen === undefined ? undefined : new RequestMetrics(),
     accounts: new KnownAccounts(),
     acceptedCreates: new AcceptedCreates(),
+    writeRates: new WriteRates(config, operator === undefined),
     lastUsed: new LastUsed(database, log, updateLastUsed),
     sessionsUsed: new LastUsed(database, log, updateSessionsUsed),
     passwords: new Passwords(),

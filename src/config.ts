@@ -126,6 +126,16 @@ export const settings = {
     'Who may create organizations: everybody with an account, or only the administrators of the site',
     'everybody',
   ),
+  maxOrganizationBytes: setting(
+    integer(1024 * 1024, Number.MAX_SAFE_INTEGER),
+    'Bytes that the states of one organization take as they are stored, with old versions, outputs and unfinished uploads',
+    String(100 * 1024 * MIB),
+  ),
+  maxWritesPerMinute: setting(
+    integer(1, 100_000_000),
+    'Writes of one account a minute, in each process: of a user, or of all tokens of an organization and its teams. Further ones are answered 429',
+    '6000',
+  ),
   maxDryRunPairs: setting(
     integer(1, 100_000_000),
     'Pairs of a user or team and a workspace or project that one dry run compares',

@@ -34,6 +34,7 @@ const onPurpose: Record<string, string> = {
   'organizations.permissions.can-view-hyok-feature-info': 'go-tfe decodes it',
   'output-changes': 'our own: what differs between two versions, without sensitive values',
   'output-previews': 'our own: outputs for pages, without sensitive values',
+  'organization-usages': 'our own: how much each organization takes',
   'login-codes': 'our own: with it a CLI gets a token',
   'password-links': 'our own: a user sets a password with it',
   refusals: 'our own: why callers were answered 404',

@@ -53,6 +53,7 @@ const reports = [
   'login-codes',
   'output-changes',
   'output-previews',
+  'organization-usages',
   'password-links',
   'refusals',
   'sessions',

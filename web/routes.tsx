@@ -206,6 +206,13 @@ const siteRefusals = createRoute({
   component: lazyPage(() => import('./refusals/refusals-page.tsx'), 'SiteRefusalsPage'),
 })
 
+const siteOrganizations = createRoute({
+  getParentRoute: () => shell,
+  path: '/~/admin/organizations',
+  validateSearch: searched,
+  component: lazyPage(() => import('./organizations/site-organizations-page.tsx'), 'SiteOrganizationsPage'),
+})
+
 const users = createRoute({
   getParentRoute: () => shell,
   path: '/~/admin/users',
@@ -273,6 +280,7 @@ export function createPages(queries: QueryClient) {
         organizationSettings,
         users,
         siteRefusals,
+        siteOrganizations,
       ]),
     ]),
     basepath: '/app',

@@ -62,9 +62,17 @@ const organizations: Kind = {
     ['name', 'name'],
     ['email', 'email'],
     ['created', 'created-at'],
+    ['owners', 'owners'],
+    ['workspaces', 'workspaces-count'],
+    ['state bytes', 'state-bytes'],
     ['id', 'external-id'],
   ],
-  list: async (client) => (await client.list('/organizations')).data,
+  list: async (client) => {
+    const usages = (await client.list('/admin/organizations')).data
+    const usageOf = new Map(usages.map(({ id, attributes }) => [id, attributes]))
+    const { data } = await client.list('/organizations')
+    return data.map((one) => ({ ...one, attributes: { ...one.attributes, ...usageOf.get(one.id) } }))
+  },
   pathOf: async (_, name) => `/organizations/${encodeURIComponent(name)}`,
   deletesToo: ' with all of its workspaces and states',
 }

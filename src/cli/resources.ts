@@ -40,7 +40,8 @@ export async function showResource(
     printJson({ data: found })
     return
   }
-  const rows = kind.columns.map(([heading, attribute]) => [heading, textOf(found, attribute)])
+  const shown = kind.columns.filter(([, attribute]) => attribute === 'id' || attribute in found.attributes)
+  const rows = shown.map(([heading, attribute]) => [heading, textOf(found, attribute)])
   printTable([...rows, ...moreOf(found)])
 }
 
@@ -84,6 +85,7 @@ function textOf({ id, attributes }: Resource, attribute: string): string {
   const value = attribute === 'id' ? id : attributes[attribute]
   if (value === null || value === undefined || value === '') return '-'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (Array.isArray(value)) return value.join(', ')
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 

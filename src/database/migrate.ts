@@ -12,6 +12,7 @@ import { versionSteps } from './migrations/0004-version-steps.ts'
 import { projectCounts } from './migrations/0005-project-counts.ts'
 import { makersAndChecks } from './migrations/0006-makers-and-checks.ts'
 import { sessionAddresses } from './migrations/0008-session-addresses.ts'
+import { stateBytes } from './migrations/0009-state-bytes.ts'
 import { engineOf, runScript } from './portable.ts'
 import type { Tables } from './tables.ts'
 
@@ -35,6 +36,7 @@ export const migrations: Record<string, TableMigration> = {
   '0005-project-counts': { up: (db) => runScript(db, projectCounts), oldestRelease: '0.1.0' },
   '0006-makers-and-checks': { up: (db) => runScript(db, makersAndChecks), oldestRelease: '0.1.0' },
   '0008-session-addresses': { up: (db) => runScript(db, sessionAddresses), oldestRelease: '0.1.0' },
+  '0009-state-bytes': { up: (db) => runScript(db, stateBytes), oldestRelease: '0.1.0' },
 }
 
 /** A newer Purser has written the database; this one has changed nothing. */

@@ -35,6 +35,8 @@ export const tableKeys = {
   team_projects: ['id'],
   state_versions: ['id'],
   state_chunks: ['state_version_id', 'kind', 'upload_id', 'number'],
+  state_version_bytes: null,
+  organization_bytes: null,
   output_blocks: ['state_version_id', 'first_position', 'part'],
   audit_events: ['number'],
   refusals: ['number'],

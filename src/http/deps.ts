@@ -27,6 +27,7 @@ import type { KnownAccounts } from './known-accounts.ts'
 import type { Overloads } from './overloads.ts'
 import type { Pipelines } from './pipelining.ts'
 import type { Writes } from './send.ts'
+import type { WriteRates } from './write-rates.ts'
 
 /** What rules, acts and documents may use. */
 export type Deps = {
@@ -52,6 +53,7 @@ export type Deps = {
 export type RunnerDeps = Deps & {
   readonly accounts: KnownAccounts
   readonly acceptedCreates: AcceptedCreates
+  readonly writeRates: WriteRates
   readonly lastUsed: LastUsed
   readonly sessionsUsed: LastUsed
   readonly refusals: Refusals

@@ -91,8 +91,8 @@ export type RouteDocumentation = {
   readonly isPolled?: true
   /** The list is not paged: everything is on its only page. */
   readonly isUnpaged?: boolean
-  /** Refusals that not all writes have: 403 for the last owner or administrator, or without a recent password, 409, 412, 429. */
-  readonly refuses?: readonly (403 | 409 | 412 | 429)[]
+  /** Refusals that not all writes have: 403 for the last owner or administrator, or without a recent password, 409, 412. */
+  readonly refuses?: readonly (403 | 409 | 412)[]
   /** The allowed body. */
   readonly accepts?: AcceptedBody
   /** Allows bodies up to PURSER_MAX_BODY_BYTES instead of 1 MiB, because they contain states. */

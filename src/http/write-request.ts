@@ -74,12 +74,14 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     if (again !== undefined) return again
     // Decide in a read first: without the right, a caller never waits for the write lock and learns nothing of the body.
     const first = await this.#read((tx, actor) => this.#first(tx, actor, incoming))
+    if (first.decided !== undefined) this.#count(accountOf(first.decided.actor))
     const body = await this.#body(incoming, first.holders, first.decided?.address)
     const own = problemsOf(body)
     if (this.#route.problems === undefined) refuse(own)
     const { tx: _ended, ...decided } =
       first.decided ??
       (await this.#read((tx, actor) => this.#permit(tx, this.#route.addressInBody?.(body), actor)))
+    if (first.decided === undefined) this.#count(accountOf(decided.actor))
     const prepared = own.length > 0 ? undefined : await this.#route.prepare?.(body, decided)
     const { address, resource, actor } = decided
     const organizationId = resource.organization?.id
@@ -117,6 +119,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const { account, holders, organizationId } = accepted
     const body = await this.#body(incoming, holders, address).catch(() => undefined)
     if (body === undefined || !this.#isOneInsert(body)) return undefined
+    this.#count(account)
     const request = {
       address,
       organizationId,
@@ -163,6 +166,10 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
       async (tx) => work(tx, await authenticate(tx, this.#call, this.#deps)),
       new Reader(this.#call, this.#deps),
     )
+  }
+
+  #count(account: string): void {
+    this.#deps.writeRates.count(account)
   }
 
   #permit(tx: Transaction, address: A | undefined, actor: Actor): Promise<Decided<A, R>> {

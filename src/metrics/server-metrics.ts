@@ -1,5 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { version } from '../core/version.ts'
+import type { Config } from '../config.ts'
+import type { StoredBytes } from '../state-content/state-bytes-store.ts'
 import type { Database } from '../database/database.ts'
 import type { RunnerDeps } from '../http/deps.ts'
 import { counter, gauge, labelsOf, type Family } from './exposition.ts'
@@ -7,7 +9,7 @@ import { ProcessMetrics } from './process-metrics.ts'
 
 type Measured = Pick<
   RunnerDeps,
-  'config' | 'database' | 'bytesInFlight' | 'requestMetrics' | 'drain' | 'overloads'
+  'config' | 'database' | 'bytesInFlight' | 'requestMetrics' | 'drain' | 'overloads' | 'states'
 >
 
 /** Reads all metrics of a server in this process. The database is not asked, so they are there during an outage, too. */
@@ -25,6 +27,7 @@ async function serverFamilies({
   requestMetrics,
   drain,
   overloads,
+  states: { stored },
 }: Measured): Promise<readonly Family[]> {
   const build = { version, node: process.versions.node, engine: database.engine }
   return [
@@ -49,6 +52,7 @@ async function serverFamilies({
       bytesInFlight.limit,
     ),
     ...databaseFamilies(database),
+    ...(stored === undefined ? [] : storedFamilies(stored, config)),
     ...(config.databaseUrl === undefined ? await diskFamilies(config.data) : []),
   ]
 }
@@ -70,6 +74,27 @@ function databaseFamilies({ availability, load }: Database): readonly Family[] {
             { labels: labelsOf({ state: 'idle' }), value: connections.idle },
           ]),
         ]),
+  ]
+}
+
+/** No label has the name of an organization: anybody may create some. `GET /admin/organizations` has all of them. */
+function storedFamilies({ total, largest }: StoredBytes, config: Config): readonly Family[] {
+  return [
+    gauge(
+      'purser_state_bytes',
+      'Bytes that the states of all organizations take, a minute ago or less.',
+      total,
+    ),
+    gauge(
+      'purser_state_bytes_largest',
+      'Bytes that the states of the organization with most of them take, a minute ago or less.',
+      largest,
+    ),
+    gauge(
+      'purser_state_bytes_max',
+      'Limit for the states of one organization (PURSER_MAX_ORGANIZATION_BYTES).',
+      config.maxOrganizationBytes,
+    ),
   ]
 }
 

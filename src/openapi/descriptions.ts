@@ -2,6 +2,7 @@ import type { ResourceDescription } from '../jsonapi/description.ts'
 import { auditEventResource } from '../audit/audit-event-document.ts'
 import { tokenDescription } from '../authentication-tokens/token-document.ts'
 import { ttlPolicyDescription } from '../organizations/token-ttl-policies.ts'
+import { organizationUsage } from '../organizations/organization-usage-document.ts'
 import { entitlementSetDescription, organizationDescription } from '../organizations/organization-document.ts'
 import { accessChangesDescription } from '../effective-access/access-changes-document.ts'
 import { accessGrantResource } from '../effective-access/access-grant-document.ts'
@@ -33,6 +34,7 @@ export const descriptions: readonly ResourceDescription[] = [
   auditEventResource.description,
   membershipDescription,
   organizationDescription,
+  organizationUsage.description,
   entitlementSetDescription,
   ttlPolicyDescription,
   projectDescription,

@@ -40,7 +40,7 @@ const meanings: Record<number, string> = {
   413: 'The body is too large',
   415: 'The body is not JSON',
   422: 'The body is malformed; each problem has a pointer to its place',
-  429: 'Too many attempts; Retry-After says when to go on',
+  429: 'Too many attempts, or too many writes of one account; Retry-After says when to go on',
   500: 'A failure of the server; the log has more under the request id',
   503: 'Not possible at the moment; Retry-After says when to try again',
 }
@@ -53,11 +53,11 @@ const LOCATION = { Location: { description: 'The path of the new object', schema
 
 /** Writes without a body can get 422, too: the team `owners` cannot be deleted. */
 const READ_ERRORS = [400, 401, 404, 500, 503]
-const WRITE_ERRORS = [...READ_ERRORS, 422]
+const WRITE_ERRORS = [...READ_ERRORS, 422, 429]
 const BODY_ERRORS = [408, 413, 415]
 const OPEN_ERRORS = {
   GET: [400, 404, 500, 503],
-  PUT: [400, 404, 408, 409, 413, 422, 500, 503],
+  PUT: [400, 404, 408, 409, 413, 422, 429, 500, 503],
   POST: [400, 401, 403, 408, 413, 415, 422, 429, 500, 503],
 } as const
 

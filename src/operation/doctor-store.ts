@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Config } from '../config.ts'
 import type { Transaction } from '../database/database.ts'
 import { countOf } from '../database/pages.ts'
 import { OWNERS_TEAM } from '../teams/teams.ts'
@@ -57,4 +58,46 @@ export async function findTrouble(tx: Transaction, now: string): Promise<Counts>
     failedJobs: failed.map((row) => `${row.id} (tried ${row.attempts} times: ${row.last_failure})`),
     expiredTokens: await countOf(expired),
   }
+}
+
+/** Organizations whose states take most of what they may take. */
+export async function findFullOrganizations(
+  tx: Transaction,
+  { maxOrganizationBytes }: Config,
+): Promise<string[]> {
+  const rows = await tx.db
+    .selectFrom('organization_bytes')
+    .innerJoin('organizations', 'organizations.id', 'organization_bytes.organization_id')
+    .where('bytes', '>', Math.floor(maxOrganizationBytes * 0.9))
+    .select(['organizations.name', 'bytes'])
+    .orderBy('bytes', 'desc')
+    .limit(MAX_NAMED)
+    .execute()
+  return rows.map(
+    ({ name, bytes }) =>
+      `the states of ${name} take ${bytes} of ${maxOrganizationBytes} bytes (PURSER_MAX_ORGANIZATION_BYTES)`,
+  )
+}
+
+/** Organizations for which other bytes are kept than are stored. Measures every row. */
+export async function findMiscounted(tx: Transaction): Promise<string[]> {
+  const { rows: real } = await sql<{ id: string | null; bytes: number }>`
+    select coalesce(known.organization_id, versions.organization_id) as id, cast(sum(pieces.bytes) as bigint) as bytes
+    from (
+      select state_version_id, octet_length(sealed) as bytes from state_chunks
+      union all select state_version_id, octet_length(sealed) from output_blocks
+    ) pieces
+    left join state_version_bytes known on known.state_version_id = pieces.state_version_id
+    left join state_versions versions on versions.id = pieces.state_version_id
+    group by 1`.execute(tx.db)
+  const kept = await tx.db.selectFrom('organization_bytes').selectAll().execute()
+  const keptOf = new Map(kept.map((row) => [row.organization_id, row.bytes]))
+  // Pieces of no organization were never counted, and the sweep deletes them.
+  const realOf = new Map(real.flatMap(({ id, bytes }) => (id === null ? [] : [[id, bytes] as const])))
+  const wrong = [...new Set([...keptOf.keys(), ...realOf.keys()])].filter(
+    (id) => (keptOf.get(id) ?? 0) !== (realOf.get(id) ?? 0),
+  )
+  return wrong
+    .slice(0, MAX_NAMED)
+    .map((id) => `${id}: ${keptOf.get(id) ?? 0} bytes are counted, and ${realOf.get(id) ?? 0} are stored`)
 }

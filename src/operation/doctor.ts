@@ -14,7 +14,7 @@ import { addressText } from '../core/listen.ts'
 import { checkTls } from './address.ts'
 import { withOpened } from './command-database.ts'
 import { openFolderProblem } from './data-folder.ts'
-import { findLikeNames, findTrouble } from './doctor-store.ts'
+import { findFullOrganizations, findLikeNames, findMiscounted, findTrouble } from './doctor-store.ts'
 import { findMeta } from '../database/meta-store.ts'
 import { adminTokenFile } from './prepare.ts'
 import { checkFingerprint, findSecretKey, FINGERPRINT, fingerprintOf } from './secret-key.ts'
@@ -128,6 +128,9 @@ async function examineDatabase(
         if (unread !== undefined) report('not read', 'note', unread)
       } else if (key !== undefined) await examineStoredContent(open.database, key, report, showContent)
       else report('content', 'problem', 'it cannot be read without the secret key')
+      const miscounted = await open.database.read(findMiscounted)
+      for (const wrong of miscounted) report('size of states', 'problem', wrong)
+      if (miscounted.length === 0) report('size of states', 'good', 'as it is counted')
     })
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
@@ -170,12 +173,13 @@ async function examineRows(
 ): Promise<Buffer | undefined> {
   const now = timestamp(clock.now())
   const token = readAdminToken(config, report)
-  const { isAccepted, noted, trouble, likeNames, aged } = await database.read(async (tx) => ({
+  const { isAccepted, noted, trouble, likeNames, full, aged } = await database.read(async (tx) => ({
     isAccepted:
       token === undefined ? undefined : (await findActor(tx, hashToken(token), clock.now())) !== undefined,
     noted: await findMeta(tx, FINGERPRINT),
     trouble: await findTrouble(tx, now),
     likeNames: await findLikeNames(tx),
+    full: await findFullOrganizations(tx, config),
     aged: await seeRetentionTime(tx, clock),
   }))
   if (isAccepted !== undefined) {
@@ -197,6 +201,7 @@ async function examineRows(
   for (const job of trouble.failedJobs) report('background jobs', 'problem', job)
   if (trouble.failedJobs.length === 0) report('background jobs', 'good', 'none has failed')
   for (const name of likeNames) report('names', 'note', name)
+  for (const organization of full) report('size of states', 'note', organization)
   const { expiredTokens } = trouble
   if (expiredTokens > 0) report('tokens', 'note', `${expiredTokens} have expired and can be deleted`)
   else report('tokens', 'good', 'none has expired')

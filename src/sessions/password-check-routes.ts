@@ -30,7 +30,6 @@ export const passwordCheckRoutes: readonly Route[] = [
     summary: 'Give the password again, as making tokens and links with a session demands',
     answers: 'sessions',
     accepts: passwordCheckBody,
-    refuses: [429],
     beforeBody: async ({ actor }) => {
       if (actor.kind !== 'user' || actor.session === undefined) {
         throw invalid('only a session may do this; a token needs no password')

@@ -9,6 +9,7 @@ import { retentionTime, type RetentionTime } from '../database/retention-clock.t
 import { logRepeated } from '../database/unavailable.ts'
 import { sharedTime } from '../database/shared-clock.ts'
 import { deleteSomeOutputBlocks } from '../outputs/output-block-store.ts'
+import { storedBytes, type StoredBytes } from './state-bytes-store.ts'
 import { deleteSomeChunks, type UploadAddress } from './state-chunk-store.ts'
 import { deleteContent, findSoftDeletedBefore } from './state-content-store.ts'
 import {
@@ -50,6 +51,8 @@ export class StateSweep {
   /** Empty before the first sweep: nothing counts as expired. */
   #expiry = ''
   #blocksPlace = ''
+  /** The bytes of all organizations as the last sweep has seen them, for metrics. */
+  stored: StoredBytes | undefined
 
   constructor(database: Database, config: SweepConfig, clock: Clock, log: Logger) {
     this.#config = config
@@ -80,6 +83,7 @@ export class StateSweep {
 
   /** One sweep with a limited number of steps; the next one continues where it ended. */
   async sweep(): Promise<void> {
+    this.stored = await this.#database.read(storedBytes)
     const aged = await retentionTime(this.#database, this.#clock, this.#log)
     this.#expiry = timeAfter(aged.time, -UPLOAD_URL_HOURS * HOUR_MS)
     await this.#database.write((tx) => discardExpired(tx, this.#expiry, MAX_DISCARDED_AT_ONCE))

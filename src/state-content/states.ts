@@ -9,6 +9,7 @@ import type { DatabasePlace } from '../database/open.ts'
 import { logRepeated } from '../database/unavailable.ts'
 import type { BytesInFlight, Held } from '../core/bytes-in-flight.ts'
 import type { Base64Content } from '../state-uploads/base64-content.ts'
+import type { StoredBytes } from './state-bytes-store.ts'
 import { deleteForgotten, type ContentKind, type UploadAddress } from './state-chunk-store.ts'
 import { unwrapDataKey } from '../state-versions/state-crypto.ts'
 import { OutputJobs } from '../outputs/output-jobs.ts'
@@ -89,6 +90,11 @@ export class States {
   /** Tells the jobs that a finalized version has unprocessed outputs. */
   wake(): void {
     this.#jobs.wake()
+  }
+
+  /** The bytes of all organizations as they were a minute ago or less. Undefined before the first sweep. */
+  get stored(): StoredBytes | undefined {
+    return this.#sweep.stored
   }
 
   /** Sweeps a version whose content was deleted for good, beside the requests. */

@@ -2,6 +2,7 @@ import { done } from '../http/outcome.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { workspacePlace } from '../workspaces/workspace-place.ts'
+import { requireFit, requireRoom } from '../state-content/state-bytes.ts'
 import { addJsonState, finalizeStateVersion } from './finalize.ts'
 import { parseRollback, rollbackBody } from './state-rollback.ts'
 import { checkStillWanted, prepareRollback } from './state-rollback-write.ts'
@@ -19,6 +20,7 @@ export const stateRollbackRoutes: readonly Route[] = [
     accepts: rollbackBody,
     keepsAccess: true,
     body: parseRollback,
+    beforeBody: (context) => requireRoom(context, context.resource.organization.id),
     prepare: prepareRollback,
     act: async (context) => {
       const { tx, resource, prepared, now } = context
@@ -29,6 +31,7 @@ export const stateRollbackRoutes: readonly Route[] = [
       const row = await updateStateVersion(tx, id, { md5: state.md5 })
       if (json !== undefined) await addJsonState(tx, id, uploadId, json)
       const { finalized, removed } = await finalizeStateVersion(context, row, uploadId, state, now)
+      await requireFit(context, workspace.organization_id)
       const details = { serial, size: state.size, 'workspace-id': workspace.id, to: sourceId, ...removed }
       return done(finalized, { action: 'state-version.rollback', details })
     },

@@ -14,6 +14,7 @@ import { findOrganization } from '../organizations/organization-store.ts'
 import { findWorkspace } from '../workspaces/workspace-store.ts'
 import type { RemovedVersions } from '../state-versions/current-state-version-store.ts'
 import { addJsonState, finalizeStateVersion } from './finalize.ts'
+import { requireFit, requireRoom, whileRoom } from '../state-content/state-bytes.ts'
 import type { ContentKind, UploadAddress } from '../state-content/state-chunk-store.ts'
 import { unwrapDataKey } from '../state-versions/state-crypto.ts'
 import { StateError } from '../state-file/state-error.ts'
@@ -85,8 +86,11 @@ async function upload(request: Request): Promise<Answer> {
   const { row, creator, status } = await deps.database.read(async (tx) => {
     const found = await findUpload(tx, request)
     checkDeclaredLength(call.headers, deps.config.maxStateBytes)
-    return { ...found, status: await checkOpen(tx, kind, found.row) }
+    const status = await checkOpen(tx, kind, found.row)
+    if (status === 'open') await requireRoom({ tx, deps }, found.row.organization_id)
+    return { ...found, status }
   }, reader)
+  deps.writeRates.count(accountOf(creator))
   if (status === 'arrived') return repeat(kind === 'state' ? row.md5 : row.json_md5, request)
   const dataKey = unwrapDataKey(deps.config.secretKey, row.id, row.wrapped_key)
   const address: StoredUpload = {
@@ -101,7 +105,11 @@ async function upload(request: Request): Promise<Answer> {
   try {
     const holders =
       row.created_by_id === null ? [row.organization_id] : [row.created_by_id, row.organization_id]
-    const result = await deps.states.receive(address, (push) => readBody(request, push), holders)
+    const result = await deps.states.receive(
+      address,
+      (push) => readBody(request, whileRoom(deps, row.organization_id, push)),
+      holders,
+    )
     hasArrived = true
     if (kind === 'state' && result.md5 !== row.md5) {
       throw invalid(`the MD5 hash of the state is ${result.md5}, not ${row.md5} as announced`)
@@ -139,6 +147,7 @@ async function finish(
   let removed: RemovedVersions = {}
   if (kind === 'json-state') await addJsonState(tx, row.id, uploadId, result)
   else ({ removed } = await finalizeStateVersion({ tx, deps }, row, uploadId, result, at))
+  await requireFit({ tx, deps }, row.organization_id)
   const event: AuditEvent = {
     action: kind === 'state' ? 'state-version.finalize' : 'state-version.add-json-state',
     organizationId: row.organization_id,

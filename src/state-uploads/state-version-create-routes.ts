@@ -13,6 +13,7 @@ import {
 } from '../state-versions/current-state-version-store.ts'
 import { addJsonState, finalizeStateVersion } from './finalize.ts'
 import { insertChunks } from '../state-content/state-chunk-store.ts'
+import { requireFit, requireRoom } from '../state-content/state-bytes.ts'
 import { insertPending, prepareStateVersion, storeGivenOutputs } from './state-version-create.ts'
 import { stateVersionDocument } from '../state-versions/state-version-document.ts'
 import {
@@ -36,7 +37,10 @@ export const stateVersionCreateRoutes: readonly Route[] = [
     isLarge: true,
     keepsAccess: true,
     // Check the lock before the body: a caller without it gets 409 whatever the body contains.
-    beforeBody: (context) => checkLock(context, context.resource),
+    beforeBody: async (context) => {
+      await checkLock(context, context.resource)
+      await requireRoom(context, context.resource.organization.id)
+    },
     body: (bytes) => bytes,
     prepare: prepareStateVersion,
     act: async (context) => {
@@ -96,6 +100,7 @@ export const stateVersionCreateRoutes: readonly Route[] = [
         const details = { serial: given.serial, size: state.result.size, 'workspace-id': workspace.id }
         events.push({ ...about, action: 'state-version.finalize', details })
       }
+      await requireFit(context, workspace.organization_id)
       const last = existing(events.pop())
       events.push({ ...last, details: { ...last.details, ...removed } })
       const [first, ...others] = events

@@ -35,7 +35,7 @@ export const adminUserRoutes: readonly Route[] = [
     permission: 'users:administer',
     summary: 'Create a user, or give an invited one an account',
     answers: 'users',
-    refuses: [403, 429],
+    refuses: [403],
     accepts: newUserBody,
     body: (bytes) => readResource(bytes, newUserBody),
     prepare: async ({ attributes: { password, username } }, { actor, call, deps }) => {

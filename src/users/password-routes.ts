@@ -39,7 +39,6 @@ export const passwordRoutes: readonly Route[] = [
       const problem = { detail: 'password_confirmation differs from password', pointer }
       return { ...read, problems: differs ? [...read.problems, problem] : read.problems }
     },
-    refuses: [429],
     prepare: async ({ attributes }, { actor, resource: { user }, call, deps }) => {
       const { guesses, passwords, clock, config } = deps
       const before = user.password_hash

@@ -101,6 +101,7 @@ export const accessRoutes: readonly AccessRoute[] = [
   }),
   route('account:read', 'GET', '/account/details'),
   route('user:read', 'GET', '/users/:user_id'),
+  route('organizations:administer', 'GET', '/admin/organizations'),
   route('users:administer', 'GET', '/admin/users'),
   route('users:administer', 'POST', '/admin/users', {
     body: () => body('users', { username: 'by-the-matrix', email: 'b@example.com' }),

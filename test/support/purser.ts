@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { createPostgresDatabase, type Engine } from './engines.ts'
-import type { TestServer } from './server.ts'
+import { MANY_WRITES, type TestServer } from './server.ts'
 
 const source = resolve(import.meta.dirname, '../../src/main.ts')
 export const ADMIN_TOKEN = 'the-admin-token-of-these-tests'
@@ -64,6 +64,7 @@ export class Purser {
         ...Object.fromEntries(inherited),
         npm_lifecycle_event: 'purser',
         PURSER_DRAIN_SECONDS: '0',
+        PURSER_MAX_WRITES_PER_MINUTE: MANY_WRITES,
         ...settings,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

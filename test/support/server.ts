@@ -46,6 +46,8 @@ export class TestClock implements Clock {
 }
 
 const ADMIN_TOKEN = 'the-admin-token-of-the-tests'
+/** Some tests write as fast as they can. */
+export const MANY_WRITES = '10000000'
 const SECRET_KEY = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
 
 /** A real server on a new, real database and a free port. */
@@ -63,6 +65,7 @@ export async function startServer(
       secretKey: SECRET_KEY,
       log: 'error',
       listen: '127.0.0.1:0',
+      maxWritesPerMinute: MANY_WRITES,
       ...(postgres === undefined ? {} : { databaseUrl: postgres.url }),
       ...settings,
     },

@@ -33,6 +33,7 @@ const MATRIX: Record<string, string> = {
   '/~/login': 'page page page page page: Log in from the terminal',
   '/settings/tokens': 'page page page page page: Your tokens',
   '/~/admin/users': '---- ---- ---- ---- page: Users',
+  '/~/admin/organizations': '---- ---- ---- ---- page: Organizations of the site',
   '/~/admin/refusals': '---- ---- ---- ---- page: Refusals of the site',
   '/$organization/workspaces': 'page page ---- ---- page: Workspaces',
   '/$organization/workspaces/$workspace': 'page page ---- ---- page: database',

@@ -44,6 +44,7 @@ export function UsersPage() {
     <>
       <h1>Users</h1>
       <p>
+        <Link to="/~/admin/organizations">Organizations of the site</Link> ·{' '}
         <Link to="/~/admin/refusals">Refusals of the site</Link>
       </p>
       {users.data === undefined ? null : <NewUser />}
