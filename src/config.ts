@@ -86,6 +86,11 @@ export const settings = {
     'hosted',
   ),
   release: setting(release, 'Release of Terraform Enterprise to answer like, for example 202408-1'),
+  strict: setting(
+    flag,
+    'Refuse attributes that do not exist in requests that give access: teams, grants, tokens and memberships. By default they are ignored, and the answer names them',
+    'false',
+  ),
   maskListedOutputs: setting(
     flag,
     'Also return sensitive values as null in lists of outputs and in include=outputs (default: true with the dialect current, false with documented)',

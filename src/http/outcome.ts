@@ -1,4 +1,5 @@
 import type { Operator } from '../access/operator.ts'
+import type { Problem } from '../core/errors.ts'
 import type { AuditActor, AuditEvent } from '../audit/audit-store.ts'
 
 /** An audit event whose missing fields the runner fills in. */
@@ -25,6 +26,8 @@ export type Outcome<Result> = {
   readonly result: Result
   /** Empty: nothing had to change. */
   readonly events: readonly (EventFields | AuditEvent)[]
+  /** What the answer says in `meta.warnings`. */
+  readonly warnings?: readonly Problem[]
   /** By how much the organization's numbers of teams change. */
   readonly counts?: { readonly teams: number; readonly visibleTeams: number }
   /** The write changed nobody's access. For routes that do not always change it. */

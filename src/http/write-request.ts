@@ -1,5 +1,5 @@
 import { accountOf, type Actor } from '../access/actor.ts'
-import { insertAuditEvents } from '../audit/audit-store.ts'
+import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, type Problem } from '../core/errors.ts'
 import { existing } from '../core/existing.ts'
@@ -21,6 +21,7 @@ import { eventsOf } from './outcome.ts'
 import { authenticate, noteWithin, permit, type Judged } from './permit.ts'
 import { Reader } from './reader.ts'
 import type { Decided, Loaded, Place } from './route.ts'
+import { readStrictly, unknownIn, withWarnings } from './warnings.ts'
 import type { WriteDefinition } from './write-route.ts'
 
 /** The problems that a parsed body has found in itself. */
@@ -60,6 +61,10 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
   readonly #route: Served<A, R, P, B, Prepared, Checked, Result>
   readonly #call: Call
   readonly #deps: RunnerDeps
+  /** The attributes of the body that are ignored. */
+  #unknown: readonly Problem[] = []
+  /** What the act says of its result. */
+  #warnings: readonly Problem[] = []
   /** The newest decision: under it, a 404 of the act is recorded. */
   #decided: Decided<A, R> | undefined
 
@@ -70,8 +75,11 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
   }
 
   async answer(incoming: IncomingBody): Promise<Answer> {
-    const again = await this.#createAgain(incoming)
-    if (again !== undefined) return again
+    const answer = (await this.#createAgain(incoming)) ?? (await this.#answer(incoming))
+    return withWarnings(answer, [...this.#unknown, ...this.#warnings])
+  }
+
+  async #answer(incoming: IncomingBody): Promise<Answer> {
     // Decide in a read first: without the right, a caller never waits for the write lock and learns nothing of the body.
     const first = await this.#read((tx, actor) => this.#first(tx, actor, incoming))
     if (first.decided !== undefined) this.#count(accountOf(first.decided.actor))
@@ -192,14 +200,19 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
   }
 
   async #body(incoming: IncomingBody, holders: readonly string[], address: A | undefined): Promise<B> {
-    const { body } = this.#route
+    const { body, accepts } = this.#route
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the route has no body, so B is undefined
     if (body === undefined) return undefined as B
     const bytes = await incoming.read(holders)
     this.#call.receivedAt = performance.now()
     if (bytes.length > 0) checkContentType(this.#call.headers)
     const { config, clock } = this.#deps
-    return body(bytes, { address, config, clock })
+    const read = () => body(bytes, { address, config, clock })
+    const unknown = () => unknownIn(bytes, accepts)
+    if (config.strict) return readStrictly(read, unknown, problemsOf)
+    const parsed = read()
+    this.#unknown = unknown()
+    return parsed
   }
 
   /** Decides once more, in another transaction than before. */
@@ -226,13 +239,21 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     const decided = await this.#decideInLock(tx, request)
     const { context, outcome } = await this.#act(decided, request)
     const { auditKey: key, clock, operator } = this.#deps
-    const events = eventsOf(outcome, { resourceType: answers ?? place.type, organizationId, operator })
+    const events = this.#eventsOf(outcome, { resourceType: answers ?? place.type, organizationId, operator })
     const { requestId, address } = this.#call
     const about = { at: timestamp(clock.now()), requestId, address, actor: context.actor, key }
     insertAuditEvents(tx, about, events)
     if (document === undefined || status === 204) return noContent
     tx.noMoreChanges?.()
     return answerOf(status, await document({ ...context, result: outcome.result }))
+  }
+
+  /** Who reads the trail sees that a part of the request had no effect. */
+  #eventsOf(...given: Parameters<typeof eventsOf>): AuditEvent[] {
+    const events = eventsOf(...given)
+    if (this.#unknown.length === 0) return events
+    const ignored = this.#unknown.map(({ pointer }) => pointer)
+    return events.map((event) => ({ ...event, details: { ...event.details, 'ignored-attributes': ignored } }))
   }
 
   /** Checks what needs the write's transaction, acts, and raises the version of the organization. */
@@ -247,6 +268,7 @@ export class WriteRequest<A, R extends Loaded, P extends QueryParameters, B, Pre
     refuse(found)
     const context = { ...checking, checked }
     const outcome = await act(context)
+    this.#warnings = outcome.warnings ?? []
     const { keepsAccess = this.#route.keepsAccess, counts } = outcome
     if (organizationId !== undefined && keepsAccess !== true) {
       await bumpVersion(decided.tx, organizationId, counts?.teams, counts?.visibleTeams)

@@ -15,12 +15,18 @@ function partsOf(schema: TSchema): { properties?: Shape; items?: Explained; anyO
   return schema
 }
 
+/** The members that a schema names, if it is one of objects. */
+export function propertiesOf(schema: TSchema): Shape | undefined {
+  const { properties, anyOf } = partsOf(schema)
+  return properties ?? anyOf?.map((one) => partsOf(one).properties).find(Boolean)
+}
+
 /** Drops members that no schema names, so that they reach neither the database nor the audit trail. */
 export function onlyKnown(schema: TSchema, value: unknown): unknown {
-  const { properties, items, anyOf } = partsOf(schema)
+  const { items } = partsOf(schema)
   if (Array.isArray(value)) return items === undefined ? value : value.map((item) => onlyKnown(items, item))
   if (!isJsonObject(value)) return value
-  const known = properties ?? anyOf?.map((one) => partsOf(one).properties).find(Boolean)
+  const known = propertiesOf(schema)
   if (known === undefined) return value
   return Object.fromEntries(
     Object.entries(known)

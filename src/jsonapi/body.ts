@@ -14,6 +14,11 @@ type BodyShape = {
   readonly required?: readonly string[]
   readonly relationships?: Shape
   readonly requiredRelationships?: readonly string[]
+  /**
+   * For a body that gives access: an attribute that the shape does not have is named in the answer, and refused with
+   * PURSER_STRICT. These are the exceptions (see unknown-attributes.ts).
+   */
+  readonly ignored?: readonly string[]
   /** For actions: no body, `null` (terrasnek) and an absent or empty `data.type` (go-tfe sends `""`) are accepted. */
   readonly isLenient?: boolean
 }

@@ -196,12 +196,15 @@ function formOf({ isList, hasPageInMeta, counts }: Answering): DocumentForm {
 function documentSchemas(routes: readonly Route[]): Record<string, Schema> {
   const tried = routes.filter(({ hasDryRun }) => hasDryRun)
   const answering = [...routes, ...tried.map((route) => ({ ...route, answers: 'access-changes' }))]
+  const warned = answering.filter(({ accepts }) => accepts !== undefined && 'ignored' in accepts)
+  const mayWarn = new Set(warned.map((route) => documentName(route.answers ?? '', formOf(route))))
   return Object.fromEntries(
     answering.flatMap((route) => {
       const { answers } = route
       if (answers === undefined) return []
       const form = formOf(route)
-      return [[documentName(answers, form), documentSchema(answers, form)]]
+      const name = documentName(answers, form)
+      return [[name, documentSchema(answers, form, mayWarn.has(name))]]
     }),
   )
 }

@@ -175,8 +175,18 @@ export function documentName(type: string, form: DocumentForm): string {
   return `${type}-${form === 'one' ? 'document' : 'page'}`
 }
 
-/** The document of a route: one resource, or a page. "page in meta" repeats the page numbers directly in meta. */
-export function documentSchema(type: string, form: DocumentForm): Schema {
+/** Something that a write ignored, or did not do. */
+const warning = object({
+  detail: { type: 'string' },
+  source: object({ pointer: { type: 'string' } }),
+})
+
+/**
+ * The document of a route: one resource, or a page. "page in meta" repeats the page numbers directly in meta.
+ *
+ * @param mayWarn the route reads a body that gives access, see `ignored` in jsonapi/body.ts
+ */
+export function documentSchema(type: string, form: DocumentForm, mayWarn = false): Schema {
   const data = reference(type)
   const counts = typeof form === 'string' ? [] : form.map((name) => [name, { type: 'integer' }])
   const more = form === 'page in meta' ? pagination : Object.fromEntries(counts)
@@ -186,10 +196,12 @@ export function documentSchema(type: string, form: DocumentForm): Schema {
     data: form === 'one' ? data : { type: 'array', items: data },
     included: { type: 'array', items: reference('included-resource') },
     ...(form === 'one' ? {} : paging),
+    ...(mayWarn ? { meta: object({ warnings: { type: 'array', items: warning } }) } : {}),
   }
+  const optional = mayWarn ? ['included', 'meta'] : ['included']
   return object(
     properties,
-    Object.keys(properties).filter((name) => name !== 'included'),
+    Object.keys(properties).filter((name) => !optional.includes(name)),
   )
 }
 

@@ -22,6 +22,7 @@ const TEAMS = '/data/relationships/teams/data'
 export const invitationBody = {
   type: 'organization-memberships',
   attributes: { email: emailSchema },
+  ignored: ['created-at', 'is-org-two-factor-required', 'status'],
   required: ['email'] as const,
   relationships: { teams: toMany('teams', MAX_TEAMS) },
 }

@@ -75,7 +75,7 @@ export function teamAccessRoutes<
   const idName = `team_${thing}_id`
   const singular = `team-${thing}`
   const relationships = { team: toOne('teams'), [thing]: toOne(`${thing}s`) }
-  const changedBody = { type, otherTypes, attributes, relationships }
+  const changedBody = { type, otherTypes, attributes, relationships, ignored: [] }
   const newBody = {
     ...changedBody,
     required: ['access'],

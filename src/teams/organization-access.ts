@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { entriesOf } from '../core/keys.ts'
 import type { Problem } from '../core/errors.ts'
 import {
   flagSet,
@@ -19,6 +20,28 @@ const schemaOf = (flags: readonly OrganizationFlag[]) =>
 export const organizationAccessSchemas = {
   documented: schemaOf(knownFlags('documented')),
   current: schemaOf(knownFlags('current')),
+}
+
+/** What a manage flag turns on, in the order of the cascades. */
+const turnedOn = {
+  'manage-projects': ['manage-workspaces', 'read-workspaces'],
+  'read-projects': ['read-workspaces'],
+  'manage-workspaces': ['read-workspaces'],
+} as const
+
+/** Says of each flag that stays on although a flag that turns it on was turned off, unless the request gives it, too. */
+export function flagsLeftOn(before: FlagSet, after: FlagSet, changes: FlagChanges): Problem[] {
+  const left = new Map<OrganizationFlag, OrganizationFlag>()
+  for (const [flag, others] of entriesOf(turnedOn)) {
+    if (!hasFlag(before, flag) || hasFlag(after, flag)) continue
+    for (const other of others) {
+      if (hasFlag(after, other) && changes[other] === undefined && !left.has(other)) left.set(other, flag)
+    }
+  }
+  return [...left].map(([other, flag]) => ({
+    detail: `${other} stays true: turning ${flag} off does not turn it off`,
+    pointer: `/data/attributes/organization-access/${other}`,
+  }))
 }
 
 /**

@@ -133,7 +133,28 @@ const attributes = {
   'allow-team-token-management': Type.Boolean(),
 }
 
-export const teamBody = { type: 'teams', attributes }
+/** What clients of the platform send, or send back, and this server does not have or does not let them change. */
+const ignored = [
+  'description',
+  'hcp-resource-name',
+  'is-unified',
+  'non-service-users-count',
+  'permissions',
+  'scim-group-name',
+  'scim-linked',
+  'scim-sync-paused',
+  'scim-updated-at',
+  'users-count',
+  ...[
+    'manage-public-modules',
+    'manage-public-providers',
+    'manage-registry-artifact-tags',
+    'manage-registry-artifact-version-tags',
+    'manage-registry-components',
+  ].map((flag) => `organization-access/${flag}`),
+]
+
+export const teamBody = { type: 'teams', attributes, ignored }
 export const newTeamBody = { ...teamBody, required: ['name'] as const }
 
 /** The attributes that a request changes. Attributes left out keep their value. */

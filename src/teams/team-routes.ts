@@ -15,6 +15,7 @@ import { LaterParts } from '../jsonapi/later-parts.ts'
 import { commaSeparated, text } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import type { IncludingViewer } from '../outputs/included-outputs.ts'
+import { flagsLeftOn } from './organization-access.ts'
 import { teamFragments } from './team-document.ts'
 import { newTeamBody, readNewTeam, readTeam, teamBody, teamColumns, type TeamShape } from './team-fields.ts'
 import { includedWithTeams, teamQuery, type TeamQuery } from './team-includes.ts'
@@ -173,8 +174,10 @@ export const teamRoutes: readonly Route[] = [
         updated_at: now,
       })
       if (updated === undefined) throw invalidBy(NAME_IS_TAKEN)
+      const left = flagsLeftOn(team.organization_access, granted.flags, changes.flags ?? {})
       return {
         ...done(updated, { action: 'team.update', details: { name: updated.name, changes } }),
+        warnings: left,
         counts: { teams: 0, visibleTeams: visibleTeams(updated) - visibleTeams(team) },
       }
     },

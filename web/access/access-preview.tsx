@@ -72,6 +72,9 @@ export function AccessPreview({
           </>
         )}
       </div>
+      {isReady && found.data !== undefined
+        ? found.data.warnings?.map((warning) => <p key={warning}>Note: {warning}.</p>)
+        : null}
       {onEndTokens === undefined || tokens.length === 0 ? null : (
         <KeptTokens tokens={tokens} hasMore={hasMore} onEnd={onEndTokens} />
       )}

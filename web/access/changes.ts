@@ -27,6 +27,8 @@ export type AccessChanges = {
   readonly changes: readonly AccessChange[]
   readonly tokens?: readonly KeptToken[]
   readonly 'tokens-truncated'?: boolean
+  /** What else the change does, or does not do. */
+  readonly warnings?: readonly string[]
 }
 
 /** A request that changes access. Its path has no query. */
@@ -38,10 +40,12 @@ export type Change = {
   readonly endsTokens?: boolean
 }
 
+type Warned = { readonly meta?: { readonly warnings: readonly { readonly detail: string }[] } }
+
 /** Asks the server what a change would do. Nothing is changed. */
 export async function dryRun({ method, path, body }: Change, signal: AbortSignal): Promise<AccessChanges> {
-  const answer = await request<One<AccessChanges>>(`${path}?dry-run=true`, { method, signal, body })
-  return answer.data.attributes
+  const answer = await request<One<AccessChanges> & Warned>(`${path}?dry-run=true`, { method, signal, body })
+  return { ...answer.data.attributes, warnings: answer.meta?.warnings.map(({ detail }) => detail) ?? [] }
 }
 
 /** Makes the change. */
