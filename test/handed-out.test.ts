@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { MOST_LEFT_TOKENS } from '../src/authentication-tokens/handed-out.ts'
+import { newId } from '../src/core/ids.ts'
 import { auditDetailsOf } from './support/audit-details.ts'
 import { Browser, passwordLink } from './support/browser.ts'
 import type { Client, Resource } from './support/client.ts'
@@ -251,6 +253,32 @@ onEachEngine('tokens of teams and organizations that somebody who leaves knows',
     expect(attributes.tokens).toEqual([])
     made(await manager.client.delete(`${membership}?end-tokens=true`), 204)
     expect(await valid(tokens)).toEqual([200, 200, 200])
+  })
+
+  test('end in one step up to a limit, and more are named in part', async () => {
+    const { organization, path, leaver, teamId } = await world()
+    const client = organization.owner.client
+    const one = (await client.get(`/teams/${teamId}/authentication-tokens`)).json.data[0].id as string
+    await server.app.deps.database.write(async (tx) => {
+      const row = await tx.db
+        .selectFrom('authentication_tokens')
+        .where('id', '=', one)
+        .selectAll()
+        .executeTakeFirstOrThrow()
+      const rows = Array.from({ length: MOST_LEFT_TOKENS }, () => {
+        const id = newId('token')
+        return { ...row, id, hash: id, is_single: 0 as const, created_by_id: leaver.id }
+      })
+      await tx.db.insertInto('authentication_tokens').values(rows).execute()
+    })
+    const membership = `/organization-memberships/${leaver.membershipId}`
+    const { attributes } = made(await client.delete(`${membership}?dry-run=true`), 200).json.data
+    expect([attributes.tokens.length, attributes['tokens-truncated']]).toEqual([MOST_LEFT_TOKENS, true])
+    const refused = await client.delete(`${membership}?end-tokens=true`)
+    expect([refused.status, refused.json.errors[0].detail]).toEqual([
+      422,
+      `more than 500 tokens would end; end some of them with DELETE ${path}/team-tokens first`,
+    ])
   })
 
   test('another value of end-tokens is 400', async () => {
