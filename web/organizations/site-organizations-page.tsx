@@ -2,13 +2,10 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { pageOf, request, type Page } from '../api/client.ts'
 import { SearchedTable, type Search } from '../kit/searched-table.tsx'
-import { Time } from '../kit/time.tsx'
 
 type Usage = {
-  readonly 'created-at': string
   readonly 'state-bytes': number
   readonly 'workspaces-count': number
-  readonly 'members-count': number
   readonly 'owners-count': number
   /** The first ones. */
   readonly owners: readonly string[]
@@ -35,7 +32,7 @@ export function SiteOrganizationsPage() {
         label="Find organizations by name or email"
         q={q}
         query={usages}
-        columns={['Organization', 'Owners', 'Members', 'Workspaces', 'Size of states', 'Created']}
+        columns={['Organization', 'Owners', 'Workspaces', 'States']}
         counted="found"
         empty="There is no organization yet."
         unmatched={`No organization matches “${q}”.`}
@@ -56,12 +53,8 @@ export function SiteOrganizationsPage() {
                   ? `, and ${usage['owners-count'] - owners.length} more`
                   : ''}
               </td>
-              <td>{usage['members-count']}</td>
               <td>{usage['workspaces-count']}</td>
               <td>{sizeOf(usage['state-bytes'])}</td>
-              <td>
-                <Time at={usage['created-at']} />
-              </td>
             </tr>
           ))
         }
