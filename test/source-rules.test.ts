@@ -122,7 +122,7 @@ test('the Node of the packages is the same exact version on every platform', () 
   const { optionalDependencies } = JSON.parse(textOf('package.json')) as {
     optionalDependencies: Record<string, string>
   }
-  const versions = Object.entries(optionalDependencies).filter(([name]) => /^node-/.test(name))
+  const versions = Object.entries(optionalDependencies).filter(([name]) => name.startsWith('node-'))
   expect(versions.length).toBe(5)
   expect(new Set(versions.map(([, version]) => version)).size).toBe(1)
   expect(versions[0]?.[1]).toMatch(/^\d+\.\d+\.\d+$/)
