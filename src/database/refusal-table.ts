@@ -10,7 +10,7 @@ export type RefusalTable = {
   /** The organization that owns the object. Null if there is none; then only site administrators read the row. */
   organization_id: string | null
   method: string
-  /** With the requested ids and names, without the query string. */
+  /** With the requested ids and names, without the query string. What may be a token is masked. */
   path: string
   /** The permission that was checked; null if there is no such endpoint. */
   permission: string | null

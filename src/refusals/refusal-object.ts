@@ -1,3 +1,4 @@
+import { maskedSegment } from '../core/masked-path.ts'
 import type { Named, Refusal } from './refusal.ts'
 
 const API = '/api/v2'
@@ -22,21 +23,22 @@ export function objectOf(
     return { type, id: shortened(named.params[parameter] ?? '') }
   }
   const workspaceId = found?.workspaceId ?? named.workspaceId
-  if (workspaceId !== undefined) return { type: 'workspaces', id: workspaceId }
+  if (workspaceId !== undefined) return { type: 'workspaces', id: shortened(workspaceId) }
   if (named.workspaceName !== undefined) return { type: 'workspaces', id: null }
   const projectId = found?.projectId ?? named.projectId
-  if (projectId !== undefined) return { type: 'projects', id: projectId }
+  if (projectId !== undefined) return { type: 'projects', id: shortened(projectId) }
   const asked = named.params.organization_name
   const name = organizationName ?? (asked === undefined ? undefined : shortened(asked))
   return name === undefined ? undefined : { type: 'organizations', id: name }
 }
 
-/** The requested path without its query string, with ids and names filled in. It contains only visible ASCII. */
+/** The requested path without its query string, with ids and names filled in, masked. It contains only visible ASCII. */
 export function pathOf({ path, permission }: Refusal, { params }: Named): string {
   if (permission === null) return path.replace(/[^\x21-\x7e]/g, '?').slice(0, MAX_PATH)
   return API + path.replaceAll(/:([a-z_]+)/g, (_, name: string) => shortened(params[name] ?? ''))
 }
 
+/** Somebody may have pasted a token in the place of an id or a name. */
 function shortened(text: string): string {
-  return encodeURIComponent(text.slice(0, MAX_PARAM).toWellFormed())
+  return encodeURIComponent(maskedSegment(text).slice(0, MAX_PARAM).toWellFormed())
 }

@@ -2,6 +2,7 @@ import type { NeededGrant } from '../access/needed-grants.ts'
 import { existing } from '../core/existing.ts'
 import { keysOf } from '../core/keys.ts'
 import type { ExpressionBuilder, Insertable, Selectable } from 'kysely'
+import { maskedPath, maskedSegment } from '../core/masked-path.ts'
 import type { Transaction } from '../database/database.ts'
 import { pageOf } from '../database/pages.ts'
 import type { RefusalRequestTable, RefusalTable } from '../database/refusal-table.ts'
@@ -138,7 +139,7 @@ export async function listRefusals(
   }
   if (callerId !== undefined) query = query.where('caller_id', '=', callerId)
   if (callerId !== undefined && !findsOutsiders) query = query.where('is_inside', '=', 1)
-  return pageOf(query, page, (found) =>
+  const { rows, total } = await pageOf(query, page, (found) =>
     found
       .leftJoin('organizations', 'organizations.id', 'refusals.organization_id')
       .selectAll('refusals')
@@ -146,6 +147,13 @@ export async function listRefusals(
       .orderBy('refusals.at', 'desc')
       .orderBy('refusals.number', 'desc'),
   )
+  // The release before has stored paths as they were asked for.
+  const masked = rows.map((row) => ({
+    ...row,
+    path: maskedPath(row.path),
+    object_id: row.object_id === null ? null : maskedSegment(row.object_id),
+  }))
+  return { rows: masked, total }
 }
 
 /** Finds a refusal by its request id, in any organization or none. */

@@ -8,7 +8,7 @@ export type Refusal = {
   readonly at: Date
   readonly actor: Actor
   readonly method: string
-  /** The route's path below /api/v2. For an unknown endpoint: the whole requested path. */
+  /** The route's path below /api/v2. For an unknown endpoint: the whole requested path, masked. */
   readonly path: string
   /**
    * JSON of the names in path, query or body. It is a copy, because a substring would keep the whole request in memory.
