@@ -99,7 +99,9 @@ async function make(wanted: readonly Wanted[]): Promise<Prepared[]> {
   const { database, withConnection } = await openDatabase(configOf(engine, folder))
   await withConnection(migrate)
   await withConnection(makeLaterIndexes)
-  await makeFirstUser(database, systemClock, new AuditKey(Buffer.from(secretKey, 'hex')), undefined)
+  await makeFirstUser(database, systemClock, new AuditKey(Buffer.from(secretKey, 'hex')), {
+    token: undefined,
+  })
   const made: Prepared[] = []
   for (const { dimension, size } of wanted) {
     made.push({ dimension, size, ask: await dimension.make(database, size) })

@@ -77,7 +77,9 @@ async function seed(engine: Engine, folder: string): Promise<World> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { secretKey } = configOf(engine, folder)
   return withDatabase(engine, folder, async (database, withConnection) => {
-    const first = await makeFirstUser(database, systemClock, new AuditKey(secretKey as Buffer), undefined)
+    const first = await makeFirstUser(database, systemClock, new AuditKey(secretKey as Buffer), {
+      token: undefined,
+    })
     const world = await createWorld(database, folder, first?.token as string)
     // PostgreSQL does this by itself, during the first minutes of the measurements.
     if (engine === 'postgres') await withConnection((db) => sql`vacuum analyze`.execute(db))

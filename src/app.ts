@@ -16,6 +16,7 @@ import { BytesInFlight } from './core/bytes-in-flight.ts'
 import type { RunnerDeps } from './http/deps.ts'
 import type { RawRoute } from './http/raw-route.ts'
 import type { Route } from './http/route.ts'
+import { AccessLog } from './http/access-log.ts'
 import { AcceptedCreates } from './http/accepted-creates.ts'
 import { homeRoute } from './http/home-route.ts'
 import { KnownAccounts } from './http/known-accounts.ts'
@@ -174,6 +175,8 @@ export function createApp(
     peopleOfTeams: new PeopleOfTeams(),
     queries: new Queries(),
     requestMetrics: config.metricsListen === undefined ? undefined : new RequestMetrics(),
+    // A command's own server is no server of others.
+    accessLog: operator === undefined ? AccessLog.of(log, config) : undefined,
     accounts: new KnownAccounts(),
     acceptedCreates: new AcceptedCreates(),
     writeRates: new WriteRates(config, operator === undefined),

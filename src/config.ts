@@ -75,6 +75,16 @@ export const settings = {
     'What to log, as lines of JSON: silent, error, warn, info or debug (every request)',
     'info',
   ),
+  accessLog: setting(
+    oneOf('off', 'slow', 'all'),
+    'Which requests to log, whatever PURSER_LOG is: off, slow (see PURSER_ACCESS_LOG_SLOW_MS) or all; the lines have addresses of people',
+    'off',
+  ),
+  accessLogSlowMs: setting(
+    integer(1, 3_600_000),
+    'Milliseconds from which a request is slow, until its answer is sent as a whole',
+    '1000',
+  ),
   dialect: setting(
     oneOf('documented', 'current'),
     'documented: exactly as the interface is documented; current: what go-tfe 1.111 and the tfe provider expect',

@@ -11,17 +11,17 @@ import { insertUser, isFirstStart } from './users/user-store.ts'
 const ADMIN_EMAIL = 'admin@localhost'
 
 /**
- * Creates the first user, `admin`, with a given or a generated token. With a generated one there is also a link with
- * which the admin sets a password. Undefined if there are users already. Several nodes may try at once; only one
- * succeeds.
+ * Creates the first user, `admin`, with a given or a generated token. Undefined if there are users already. Several nodes
+ * may try at once; only one succeeds.
  *
+ * @param withLink makes a link with which the admin sets a password, too
  * @param keep receives the token before the commit that makes it valid
  */
 export async function makeFirstUser(
   database: Database,
   clock: Clock,
   auditKey: AuditKey,
-  givenToken: string | undefined,
+  { token: givenToken, withLink = false }: { token: string | undefined; withLink?: boolean },
   keep: (token: string) => void = () => {},
 ): Promise<{ token: string; link?: string } | undefined> {
   return database.write(async (tx) => {
@@ -41,10 +41,9 @@ export async function makeFirstUser(
     if (isNew === undefined) return undefined
     const text = givenToken ?? newTokenText('user')
     await createUserToken(tx, { userId: id, description: 'first start', now, text })
-    const link =
-      givenToken === undefined
-        ? await createPasswordLink(tx, { clock: { now: () => now } }, id, nobody)
-        : undefined
+    const link = withLink
+      ? await createPasswordLink(tx, { clock: { now: () => now } }, id, nobody)
+      : undefined
     const context = { at: timestamp(now), requestId: null, address: null, actor: null, key: auditKey }
     insertAuditEvents(tx, context, [
       {

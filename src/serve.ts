@@ -39,7 +39,11 @@ async function serveAsFirst(config: Config, log: Logger): Promise<void> {
   if (isSqlite || config.adminToken === undefined) makeDataFolder(config.data)
   const lock = isSqlite ? lockDataFolder(config.data) : undefined
   const say = (line: string) => console.log(`purser: ${line}`)
-  const prepared = await prepare(config, { clock: systemClock, say })
+  const prepared = await prepare(config, {
+    clock: systemClock,
+    isTerminal: process.stdout.isTTY,
+    say,
+  })
   // The lock proves that no other server runs on this folder. So jobs of a killed server can be resumed at once.
   if (isSqlite) await prepared.database.write(releaseLeases)
   for (const line of warnings(prepared, process.env)) console.error(`purser: ${line}`)

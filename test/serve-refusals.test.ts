@@ -271,7 +271,7 @@ describe('serve warns', () => {
     }
     const purser = new Purser(['serve'], settings)
     await purser.address()
-    expect(purser.stdout).toMatch(/sign in {2}http:\/\/127\.0\.0\.1:\d+\/app\/~\/welcome#/)
+    expect(purser.stdout).toMatch(/serves at http:\/\/127\.0\.0\.1:\d+\n/)
     expect(purser.stderr).toMatch(/warning: there is no setting PURSER_LISTN; it is ignored\n/)
     expect(purser.stderr).toMatch(/warning: 0\.0\.0\.0:0 can be reached from other machines without TLS/)
   })

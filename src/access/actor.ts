@@ -60,3 +60,8 @@ export function accountOf({ kind, userId, organizationId, auditTrailOf }: Actor)
 export function identityOf({ kind, userId, organizationId }: Actor): string {
   return `${kind} ${userId ?? organizationId}`
 }
+
+/** The id of the user, team or organization, for the log. */
+export function accountIdOf({ userId, teamId, organizationId, auditTrailOf }: Actor): string | undefined {
+  return teamId ?? userId ?? organizationId ?? auditTrailOf ?? undefined
+}

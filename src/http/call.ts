@@ -26,6 +26,8 @@ export class Call {
   readonly stream: IncomingMessage
   /** When the part of the request read so far had arrived, in milliseconds of `performance.now()`. */
   receivedAt = performance.now()
+  /** The id of the user, team or organization that sends it, as soon as it is known. */
+  account: string | undefined = undefined
   /** A write may run more than once. */
   isRefusalNoted = false
   /** See callerHashOf. */

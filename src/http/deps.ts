@@ -22,6 +22,7 @@ import type { DeviceCookies } from '../sessions/device-cookie.ts'
 import type { Guesses } from '../sessions/guesses.ts'
 import type { Passwords } from '../users/password.ts'
 import type { Drain } from '../operation/drain.ts'
+import type { AccessLog } from './access-log.ts'
 import type { AcceptedCreates } from './accepted-creates.ts'
 import type { KnownAccounts } from './known-accounts.ts'
 import type { Overloads } from './overloads.ts'
@@ -66,6 +67,8 @@ export type RunnerDeps = Deps & {
   readonly queries: Queries
   /** Only with PURSER_METRICS_LISTEN. */
   readonly requestMetrics?: RequestMetrics
+  /** Only with PURSER_ACCESS_LOG. */
+  readonly accessLog?: AccessLog
   /** Set only if a command uses its own server in its own process. */
   readonly operator?: Operator
 }

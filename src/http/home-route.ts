@@ -38,8 +38,9 @@ function page(origin: string): string {
 <h1>Purser</h1>
 <p>This server keeps the teams of Terraform and OpenTofu organizations, what they may do, and the output values of stored
 states: others can read outputs without ever being handed a state.</p>
-<p><a href="/app">Sign in</a> to see them in pages. The first start printed a link that sets the administrator's password.</p>
-<p>With a token in <code>$TOKEN</code> (the first one was printed when the server first started):</p>
+<p><a href="/app">Sign in</a> to see them in pages. <code>${commandName} user password-link admin</code>
+prints a link that sets the administrator's password.</p>
+<p>With a token in <code>$TOKEN</code> (the first one is in <code>admin-token</code> in the data folder, unless the operator chose it):</p>
 <pre>curl -H "Authorization: Bearer $TOKEN" ${address}/api/v2/organizations
 curl -H "Authorization: Bearer $TOKEN" ${address}/api/v2/account/details
 ${commandName} config tofu</pre>

@@ -1,5 +1,5 @@
 import { findActor, hashToken } from '../access/actor-store.ts'
-import type { Actor } from '../access/actor.ts'
+import { accountIdOf, type Actor } from '../access/actor.ts'
 import { isPermitted } from '../access/decide.ts'
 import { judgedTarget, needsMore } from '../access/delegation-store.ts'
 import { NotPermitted } from '../access/not-permitted.ts'
@@ -50,6 +50,7 @@ export async function authenticate(tx: Transaction, call: Call, deps: RunnerDeps
   if (found === undefined) throw unauthorized(hasToken ? hash : undefined, deps)
   deps.accounts.add(hash, found.actor)
   deps.lastUsed.touch(found, now)
+  call.account = accountIdOf(found.actor)
   return found.actor
 }
 
@@ -68,6 +69,7 @@ async function authenticateSession(tx: Transaction, call: Call, deps: RunnerDeps
     throw new AppError('unauthorized', detail)
   }
   deps.sessionsUsed.touch(found, now)
+  call.account = accountIdOf(found.actor)
   return found.actor
 }
 

@@ -6,8 +6,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import findMyWay, { type default as Router } from 'find-my-way'
 import { AppError, badRequest, notFound, Overload, TooManyAttempts } from '../core/errors.ts'
+import { maskedPath } from '../core/masked-path.ts'
 import { errorDocument, internalErrorDocument, statusOf } from '../jsonapi/errors.ts'
 import { Call, errorAnswer, type Answer, type FoundRoute } from './call.ts'
+import { answerConnect } from './connect.ts'
 import type { RunnerDeps } from './deps.ts'
 import { isDryRun } from './dry-run.ts'
 import { releaseWhenSent } from './held-answer.ts'
@@ -32,7 +34,7 @@ const MAX_NOTED_PATH = 500
 type Work = (call: Call) => Promise<Answer>
 
 // An import would read every export of these modules, which loads the code of `fetch` into memory.
-const { createServer: createHttpServer, ServerResponse: HttpResponse } = process.getBuiltinModule('node:http')
+const { createServer: createHttpServer } = process.getBuiltinModule('node:http')
 const { createServer: createHttpsServer } = process.getBuiltinModule('node:https')
 
 /** The HTTP server with all routes. It does not listen yet. */
@@ -129,25 +131,6 @@ function createRouter(
   return router
 }
 
-/**
- * Answers CONNECT as any other unknown method, and ends the connection. Node gives the socket of such a request away, with
- * no response and without listeners: an error on it would end the process.
- */
-function answerConnect(server: Server, request: IncomingMessage, socket: Socket): void {
-  socket.on('error', () => socket.destroy())
-  const response = new HttpResponse(request)
-  response.shouldKeepAlive = false
-  response.on('finish', () => socket.destroySoon())
-  try {
-    response.assignSocket(socket)
-  } catch {
-    // It still belongs to the answer to an earlier request, and whoever sends CONNECT waits for its answer first.
-    socket.destroy()
-    return
-  }
-  server.emit('request', request, response)
-}
-
 /** HEAD uses the route of GET; `send` leaves the body out. */
 function methodsOf(method: Route['method']): ('HEAD' | Route['method'])[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method]
@@ -191,12 +174,15 @@ async function respond(
   deps: RunnerDeps,
   work: Work,
 ): Promise<void> {
-  if (mustWait(response) && !(await deps.pipelines.turnOf(request, response))) return
+  if (mustWait(response) && !(await deps.pipelines.turnOf(request, response))) {
+    return deps.accessLog?.lost(new Call(request, route, nextRequestId(), deps), response)
+  }
   const requestId = nextRequestId()
   deps.requestMetrics?.begin()
   if (request.headers.upgrade !== undefined) answerHalf(request, response, deps)
   const call = new Call(request, route, requestId, deps)
   const { method, receivedAt } = call
+  deps.accessLog?.follow(call, response)
   let answer: Answer
   try {
     checkHeaders(request)
@@ -292,7 +278,5 @@ function conditional(request: IncomingMessage, answer: Answer): Answer {
 }
 
 function pathOf(raw: IncomingMessage): string {
-  // Without the query and the signature of an upload URL, because secrets must not be logged.
-  const [path = ''] = existing(raw.url).split('?', 1)
-  return path.replace(/(\/uploads?\/)[^/]+/, '$1…')
+  return maskedPath(existing(raw.url))
 }

@@ -117,6 +117,7 @@ async function exchange(given: Form, call: Call, deps: RunnerDeps): Promise<stri
     if (user === undefined || user.is_suspended === 1) {
       throw new Refused('invalid_grant', 'the user may not have a token')
     }
+    call.account = user.id
     const description = `login ${call.headers['user-agent'] ?? ''}`.trim().slice(0, MAX_USER_AGENT)
     const request = { description, expiresAt: undefined }
     const { token, text, event } = await issueUserToken(tx, deps, { userId: user.id, maker: null }, request)

@@ -6,7 +6,7 @@ import { addressText } from '../core/listen.ts'
 type AdvisedFlag = Extract<SettingName, 'data' | 'listen' | 'publicUrl' | 'tlsCert' | 'tlsKey'>
 
 /** Settings that a command needs as flags to open the same database. */
-const databaseFlags: readonly AdvisedFlag[] = ['data']
+export const databaseFlags: readonly AdvisedFlag[] = ['data']
 /** Settings that say where clients reach a server. */
 export const addressFlags: readonly AdvisedFlag[] = ['listen', 'publicUrl', 'tlsCert', 'tlsKey']
 

@@ -39,12 +39,14 @@ export type Prepared = {
   readonly connections: number
   /** Path of the secret key; undefined if the settings contain the key. */
   readonly keyFile?: string
-  /** On a first start: the admin's token, and the secret of a link that sets their password. */
+  /** On a first start: the admin's token, and, if they are shown, the secret of a link that sets their password. */
   readonly first?: { readonly token: string; readonly link?: string }
 }
 
 type Surroundings = {
   readonly clock: Clock
+  /** Whether what a server prints goes to a terminal. Logs are kept and passed on, so they must have no secrets. */
+  readonly isTerminal?: boolean
   /** Prints a line for the operator. */
   readonly say: (line: string) => void
 }
@@ -79,8 +81,10 @@ async function prepareOpened(
   const { secretKey } = await bringUpToDate(open, config, surroundings.say, { mayWait: isSqlite })
   const file = adminTokenFile(config.data)
   let isOurs = false
-  const first = await makeFirstUser(database, clock, new AuditKey(secretKey), config.adminToken, (token) => {
-    if (config.adminToken !== undefined) return
+  const isGiven = config.adminToken !== undefined
+  const own = { token: config.adminToken, withLink: !isGiven && surroundings.isTerminal === true }
+  const first = await makeFirstUser(database, clock, new AuditKey(secretKey), own, (token) => {
+    if (isGiven) return
     if (!isOurs) keepOtherToken(file, surroundings)
     // Written before the commit, so that a crash cannot lose a token that nobody has read.
     writePrivateFile(file, `${token}\n`)

@@ -4,7 +4,7 @@ import { nameOfDatabase } from '../database/open.ts'
 import { isLoopback } from '../core/loopback.ts'
 import { addressText } from '../core/listen.ts'
 import { servedAddress } from './address.ts'
-import { addressFlags, advisedCommand, quoted } from './advised-command.ts'
+import { addressFlags, advisedCommand, databaseFlags, quoted } from './advised-command.ts'
 import { openFolderProblem } from './data-folder.ts'
 import { adminTokenFile, type Prepared } from './prepare.ts'
 
@@ -40,12 +40,8 @@ export function welcome({ config, keyFile, first }: Prepared, port: number): str
     `  key      ${keyAdvice(keyFile)}`,
     `  dialect  ${config.dialect}: ${dialects[config.dialect]}`,
     `  create   ${creators[config.organizationCreators]}`,
-    `  admin    ${adminAdvice(config, first.token)}`,
-    ...(first.link === undefined
-      ? []
-      : [
-          `  sign in  ${welcomeAddress(address, first.link)} (sets the admin's password, once, within three days)`,
-        ]),
+    `  admin    ${adminAdvice(config, first)}`,
+    `  sign in  ${signInAdvice(config, port, first.link)}`,
     '',
     'Try it:',
     ...linesToTry(config, port),
@@ -122,8 +118,21 @@ function keyAdvice(keyFile: string | undefined): string {
     : `states and outputs are encrypted with ${keyFile}: keep a copy of it somewhere else`
 }
 
-function adminAdvice(config: ServerConfig, token: string): string {
-  return config.adminToken === undefined
-    ? `token ${token} (shown this once, and kept in ${adminTokenFile(config.data)})`
-    : 'the token is the one of PURSER_ADMIN_TOKEN'
+/** A link is made only for a terminal. What is printed elsewhere is kept in logs, so it has no secrets. */
+function adminAdvice(config: ServerConfig, { token, link }: NonNullable<Prepared['first']>): string {
+  if (config.adminToken !== undefined) return 'the token is the one of PURSER_ADMIN_TOKEN'
+  const file = adminTokenFile(config.data)
+  return link === undefined
+    ? `the token is in ${file} (only a terminal shows it)`
+    : `token ${token} (shown this once, and kept in ${file})`
+}
+
+function signInAdvice(config: ServerConfig, port: number, link: string | undefined): string {
+  if (link === undefined) {
+    const served = { ...config, listen: { ...config.listen, port } }
+    const command = advisedCommand(served, 'user password-link admin', [...databaseFlags, ...addressFlags])
+    return `${command} prints a link that sets the admin's password${sameDatabase(config)}`
+  }
+  const url = welcomeAddress(servedAddress(config, port), link)
+  return `${url} (sets the admin's password, once, within three days)`
 }

@@ -248,6 +248,7 @@ async function begin(
     if (user === undefined || user.is_suspended === 1) return undefined
     const now = clock.now()
     const { username, events } = await write(tx, user)
+    call.account = userId
     const row: SessionRow = {
       id: newId('session'),
       hash: hashToken(secret),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { accountOf, type Actor } from '../access/actor.ts'
+import { accountIdOf, accountOf, type Actor } from '../access/actor.ts'
 import { insertAuditEvents, type AuditEvent } from '../audit/audit-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { AppError, conflict, invalid, notFound } from '../core/errors.ts'
@@ -30,7 +30,13 @@ import { writingCreator } from './upload-rights.ts'
 import { hasExpired, isUploadSignature } from '../state-versions/upload-urls.ts'
 
 /** One request to upload the content of a state version. */
-type Request = { readonly kind: ContentKind; readonly call: Call; readonly deps: RunnerDeps }
+type Request = {
+  readonly kind: ContentKind
+  readonly call: Call
+  /** Read at the beginning: the client may have closed the connection once it has sent everything. */
+  readonly from: string | null
+  readonly deps: RunnerDeps
+}
 
 const accepted: Answer = { status: 200, headers: { 'cache-control': 'no-store' } }
 
@@ -40,7 +46,7 @@ function uploadRoute(kind: ContentKind, summary: string): RawRoute {
     path: `/uploads/:signature/state-versions/:state_version_id/${kind}`,
     summary,
     open: 'the signature in its path is the right to upload',
-    answer: (call, deps) => upload({ kind, call, deps }),
+    answer: (call, deps) => upload({ kind, call, from: call.address, deps }),
   }
 }
 
@@ -59,6 +65,7 @@ async function findUpload(
   if (organization === undefined || organization.deleted_at !== null) throw notFound()
   const creator = await writingCreator(tx, row, deps)
   if (creator === undefined) throw notFound()
+  call.account = accountIdOf(creator)
   return { row, creator }
 }
 
@@ -131,7 +138,7 @@ async function finish(
   result: PassResult,
   request: Request,
 ): Promise<void> {
-  const { kind, call, deps } = request
+  const { kind, call, from, deps } = request
   const { uploadId } = address
   const found = await findUpload(tx, request)
   const { creator } = found
@@ -158,8 +165,7 @@ async function finish(
   // A request to the URL acts as the creator, who got the URL. No token was used.
   const { kind: actorKind, userId, name } = creator
   const actor = { kind: actorKind, userId, name }
-  const { requestId, address: from } = call
-  insertAuditEvents(tx, { at, requestId, address: from, actor, key: deps.auditKey }, [event])
+  insertAuditEvents(tx, { at, requestId: call.requestId, address: from, actor, key: deps.auditKey }, [event])
 }
 
 /** Reads the body in chunks, up to the limit. */

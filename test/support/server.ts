@@ -75,7 +75,9 @@ export async function startServer(
   await withConnection(migrate)
   await withConnection(makeLaterIndexes)
   const clock = new TestClock()
-  await makeFirstUser(database, clock, new AuditKey(config.secretKey as Buffer), ADMIN_TOKEN)
+  await makeFirstUser(database, clock, new AuditKey(config.secretKey as Buffer), {
+    token: ADMIN_TOKEN,
+  })
   const app = createApp({ ...config, secretKey: config.secretKey as Buffer }, database, log, clock)
   const jumpTime = async (milliseconds: number) => {
     clock.advance(milliseconds)
