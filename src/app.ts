@@ -77,6 +77,8 @@ import { passwordRoutes } from './users/password-routes.ts'
 import { Passwords } from './users/password.ts'
 import { DeviceCookies } from './sessions/device-cookie.ts'
 import { Guesses } from './sessions/guesses.ts'
+import { ThrottleEvents } from './sessions/throttle-events.ts'
+import { WrongPasswords } from './sessions/wrong-passwords.ts'
 import { loginCodeRoutes } from './login/login-code-routes.ts'
 import { loginTokenRoute } from './login/login-token-route.ts'
 import { passwordCheckRoutes } from './sessions/password-check-routes.ts'
@@ -184,6 +186,7 @@ export function createApp(
     sessionsUsed: new LastUsed(database, log, updateSessionsUsed),
     passwords: new Passwords(),
     guesses: new Guesses(),
+    wrongPasswords: new WrongPasswords(config, log),
     devices: new DeviceCookies(config.secretKey),
     refusals: new Refusals(database, { standings, config, clock, log }),
     auditKey,
@@ -198,6 +201,8 @@ export function createApp(
     log,
     operator,
   }
+  const throttleEvents = new ThrottleEvents(database, { key: auditKey, clock, log })
+  deps.guesses.onThrottle = (begun) => throttleEvents.note(begun)
   const retention = auditRetention(database, auditKey, clock, log, config.auditDays)
   const server = createServer(routes, [...rawRoutes, loginTokenRoute, ...createPageRoutes()], deps)
   deps.drain.follow(server)
@@ -215,6 +220,7 @@ export function createApp(
       await deps.deletions.stop()
       await deps.states.stop()
       await retention.stop()
+      await throttleEvents.stop()
       await deps.lastUsed.stop()
       await deps.sessionsUsed.stop()
       await deps.refusals.stop()

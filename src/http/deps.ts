@@ -20,6 +20,7 @@ import type { Refusals } from '../refusals/refusals.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { DeviceCookies } from '../sessions/device-cookie.ts'
 import type { Guesses } from '../sessions/guesses.ts'
+import type { WrongPasswords } from '../sessions/wrong-passwords.ts'
 import type { Passwords } from '../users/password.ts'
 import type { Drain } from '../operation/drain.ts'
 import type { AccessLog } from './access-log.ts'
@@ -46,6 +47,7 @@ export type Deps = {
   readonly deletions: BackgroundLoop
   readonly passwords: Passwords
   readonly guesses: Guesses
+  readonly wrongPasswords: WrongPasswords
   readonly devices: DeviceCookies
   readonly log: Logger
 }

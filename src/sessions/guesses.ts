@@ -27,12 +27,14 @@ export type Throttle = {
   readonly account: string
   /** `192.0.2.7`, `2001:db8:0:0`, or of a wider network `2001:db8:0/48`. */
   readonly network: string
+  /** The address of the client whose attempt began it. */
+  readonly from: string | null
 }
 
 /** `isOwn`: a right password shows that nobody else made these guesses, so they are forgotten. */
 type CountedGuess = Counted & Pick<Throttle, 'of' | 'network'> & { readonly isOwn: boolean }
 
-type Guesser = Asker & { readonly now: Date }
+type Guesser = Asker & { readonly now: Date; readonly from?: string | null }
 
 /**
  * Slows down guessing of passwords, and rations right ones. The wrong passwords of a known device count for it alone.
@@ -89,9 +91,9 @@ export class Guesses {
     throw new TooManyAttempts(`too many attempts with a password; try again in ${seconds} seconds`, seconds)
   }
 
-  #tell({ account }: Guesser, guesses: readonly CountedGuess[]): void {
+  #tell({ account, from = null }: Guesser, guesses: readonly CountedGuess[]): void {
     for (const { of, network, ...counted } of guesses) {
-      if (this.#counts.hasBegun(counted)) this.onThrottle({ of, account, network })
+      if (this.#counts.hasBegun(counted)) this.onThrottle({ of, account, network, from })
     }
   }
 }

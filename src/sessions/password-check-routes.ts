@@ -41,9 +41,10 @@ export const passwordCheckRoutes: readonly Route[] = [
       const { id, password_hash: stored } = user
       // As where the password is changed: a session is known.
       const asker = { account: id, address: clientAddressOf(call, config), device: accountOf(actor) }
-      const isRight = await guesses.attempt({ ...asker, now: clock.now() }, () =>
+      const isRight = await guesses.attempt({ ...asker, now: clock.now(), from: call.address }, () =>
         passwords.matches(password, stored, asker),
       )
+      if (!isRight) deps.wrongPasswords.note(call, id, user)
       return { isRight: isRight && stored !== null, stored }
     },
     problems: ({ prepared, problems }) => {

@@ -110,10 +110,12 @@ async function signInByPassword(
   const early = devices.isGiven(call) ? { user: await findUserByLogin(account, deps) } : undefined
   const device = early && devices.deviceOf(call, early.user, now)
   const asker = { account, address: clientAddressOf(call, config), device }
-  return guesses.attempt({ ...asker, now }, async () => {
+  return guesses.attempt({ ...asker, now, from: call.address }, async () => {
     const { user } = early ?? { user: await findUserByLogin(account, deps) }
     const known = await byPassword(password, user, asker, deps)
-    return known && begin(known, call, deps)
+    const answer = known && (await begin(known, call, deps))
+    if (answer === undefined) deps.wrongPasswords.note(call, account, user)
+    return answer
   })
 }
 

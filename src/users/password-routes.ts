@@ -46,10 +46,13 @@ export const passwordRoutes: readonly Route[] = [
       // All sessions and tokens of a user share one count: with a token, somebody can make more of them.
       const device = accountOf(actor)
       const asker = { account: user.id, address: clientAddressOf(call, config), device }
-      const isRight = await guesses.attempt({ ...asker, now: clock.now() }, () =>
+      const isRight = await guesses.attempt({ ...asker, now: clock.now(), from: call.address }, () =>
         passwords.matches(attributes.current_password, before, asker),
       )
-      if (!isRight) return { isRight, before, changed: undefined }
+      if (!isRight) {
+        deps.wrongPasswords.note(call, user.id, user)
+        return { isRight, before, changed: undefined }
+      }
       return { isRight, before, changed: await passwords.forNew(attributes.password, asker) }
     },
     problems: ({ prepared, problems }) => {
