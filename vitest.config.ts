@@ -13,6 +13,7 @@ const slow = [
   'body-attacks',
   'crash',
   'drain',
+  'examined-rows',
   'fuzz',
   'granted-lists',
   'import-cli',

@@ -87,6 +87,12 @@ time of a request:
 The rest is mostly what every request takes. Only the holders on a workspace grow in the server, too: it reads every team
 with access, because a person counts once, however many of these teams they are in.
 
+\`test/examined-rows.test.ts\` counts the rows that every read examines in an organization with 200,000 teams, 20,000
+workspaces and 5,000 members. Reads that grow run in a thread on SQLite, but for two: the first \`q\` among teams after a
+start reads all names, 0.5 to 0.7 seconds for 200,000, in slices between other requests; and after a change of access, the
+first request of a member sums the grants of their teams, some 15 ms for 20,000. A page of 100 members with
+\`include=teams,user\` has all their teams: an answer of 2.2 MB takes 0.3 to 0.4 seconds.
+
 The limits of the [settings](../settings.md) bound what they count: 5,000 members of a team and 1,000 state versions of a
 workspace, for example, if nothing else is set.`
 

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync, writeSync } from 'node:fs'
-import { constants, tmpdir } from 'node:os'
+import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { temporaryFolder, type Settings } from '../purser.ts'
+import { sharedLibrary } from '../shared-library.ts'
 
 /** The same values as in faults.c. `names` are rename, link and unlink. */
 const kinds = { writes: 1, syncs: 2, names: 4, reads: 8 } as const
@@ -26,11 +26,12 @@ export class Faults {
   readonly #control: number
 
   constructor(folder: string) {
+    const library = sharedLibrary(join(import.meta.dirname, 'faults.c'), 'tests of failing disks')
     const file = join(temporaryFolder(), 'control')
     writeFileSync(file, Buffer.alloc(CONTROL_BYTES))
     this.#control = openSync(file, 'r+')
     onTestFinished(() => closeSync(this.#control))
-    this.settings = { LD_PRELOAD: library(), FAULT_FOLDER: resolve(folder), FAULT_CONTROL: file }
+    this.settings = { LD_PRELOAD: library, FAULT_FOLDER: resolve(folder), FAULT_CONTROL: file }
   }
 
   /** Counts calls from now on, and makes them fail as given. */
@@ -62,26 +63,4 @@ export class Faults {
     readSync(this.#control, bytes, 0, 4, place * 4)
     return bytes.readInt32LE()
   }
-}
-
-let built: string | undefined
-
-/** The library, compiled when first used. */
-function library(): string {
-  if (built !== undefined) return built
-  const folder = mkdtempSync(join(tmpdir(), 'purser-faults-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const file = join(folder, 'faults.so')
-  const source = join(import.meta.dirname, 'faults.c')
-  try {
-    execFileSync('cc', ['-O1', '-Wall', '-shared', '-fPIC', '-o', file, source, '-ldl'], { stdio: 'pipe' })
-  } catch (error) {
-    throw new Error(
-      'tests of failing disks need a C compiler named cc (Debian: gcc and libc6-dev), on Linux',
-      {
-        cause: error,
-      },
-    )
-  }
-  return (built = file)
 }
