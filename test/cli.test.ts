@@ -17,6 +17,7 @@ import { describe, expect, test } from 'vitest'
 import { Browser } from './support/browser.ts'
 import { Client, NOT_FOUND, type Json } from './support/client.ts'
 import { engines } from './support/engines.ts'
+import { base64, lock, postState } from './support/states.ts'
 import {
   ADMIN_TOKEN,
   Purser,
@@ -361,6 +362,36 @@ describe.each(engines)('the command line on %s', (engine) => {
     expect(unknown.stderr).toBe(
       'purser: there is no refusal with the request id "nothing\\u001b[31m": a server stores the 404 answers to requests with a valid token, after 1 s at the latest. It keeps them for 7 days, the newest 10000 of each organization, and of equal ones the newest 20 ids\n',
     )
+  })
+
+  test('explain says why the outputs of a state version cannot be read', async () => {
+    const settings = { ...(await settingsFor(engine)), PURSER_ADMIN_TOKEN: ADMIN_TOKEN }
+    await output(['seed'], settings)
+    const purser = new Purser(['serve'], settings)
+    const client = new Client(await purser.address(), ADMIN_TOKEN)
+    const { id } = (await client.get('/organizations/demo/workspaces/database')).json.data
+    await lock(client, id)
+    const encrypted = '{"serial":9,"lineage":"l","encrypted_data":"AAAA","encryption_version":"v0"}'
+    const made = await postState(client, id, encrypted, { state: base64(encrypted), force: true })
+    expect(made.status, made.text).toBe(201)
+    await purser.stop()
+    const version = made.json.data.id
+    const before = made.json.data.relationships['previous-state-version'].data.id
+    expect((await output(['explain', version], settings)).split('\n')).toEqual([
+      `The state version ${version} has the serial 9 in the workspace database.`,
+      `The outputs of the state version ${version} cannot be read: OpenTofu has encrypted its state, and the upload had no json-state-outputs. Requests for them are 409.`,
+      'The next state has readable outputs if the client sends json-state-outputs with it, as OpenTofu does.',
+    ])
+    expect(JSON.parse(await output(['explain', version, '--json'], settings))).toMatchObject({
+      id: version,
+      'outputs-unreadable-reason': 'encrypted',
+    })
+    expect(await output(['explain', before], settings)).toMatch(/\nIts outputs can be read: \d+\.$/)
+    const unknown = await run(['explain', `sv-${'1'.repeat(16)}`], settings)
+    expect([unknown.code, unknown.stderr]).toEqual([
+      1,
+      `purser: there is no state version sv-${'1'.repeat(16)}\n`,
+    ])
   })
 
   test('doctor finds nothing wrong with a fresh server', async () => {

@@ -277,6 +277,23 @@ describe.each(engines)('an import on %s', { timeout: 300_000 }, (engine: Engine)
     expect(outputs.json.data[0].attributes.name).toBe('a')
   })
 
+  test('an encrypted state is noted, because its outputs do not come with it', async () => {
+    const world = await createTestOrganization(source)
+    const { client } = world.owner
+    const id = await createWorkspace(world, { name: 'sealed' })
+    await lock(client, id)
+    const state = '{"serial":1,"lineage":"l","encrypted_data":"AAAA","encryption_version":"v0"}'
+    const beside = base64('{"a":{"sensitive":false,"type":"string","value":"b"}}')
+    const more = { state: base64(state), 'json-state-outputs': beside }
+    expect((await postState(client, id, state, more)).status).toBe(201)
+    const report = await importInto(target, sourceOf(source.address, tokenOf(world)))
+    expect(report.notes).toContain(
+      `${world.name}: the outputs of serial 1 of sealed cannot be read here: OpenTofu has encrypted the state, and they are not in it`,
+    )
+    const current = `/workspaces/${await workspaceIdOf(world.name)}/current-state-version-outputs`
+    expect((await target.admin.get(current)).status).toBe(409)
+  })
+
   const workspaceIdOf = async (organization: string) =>
     (await target.admin.get(`/organizations/${organization}/workspaces`)).json.data[0].id
 

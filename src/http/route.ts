@@ -91,7 +91,7 @@ export type RouteDocumentation = {
   readonly isPolled?: true
   /** The list is not paged: everything is on its only page. */
   readonly isUnpaged?: boolean
-  /** Refusals that not all writes have: 403 for the last owner or administrator, or without a recent password, 409, 412. */
+  /** Refusals that not all routes have: 403 for the last owner or administrator, or without a recent password, 409, 412. */
   readonly refuses?: readonly (403 | 409 | 412)[]
   /** The allowed body. */
   readonly accepts?: AcceptedBody

@@ -1,5 +1,5 @@
 import { existing } from '../core/existing.ts'
-import { findStateVersion } from '../state-versions/state-version-store.ts'
+import { findStateVersion, unreadableOutputs } from '../state-versions/state-version-store.ts'
 import { forEach, SOME_AT_ONCE, orReport, type Context, type Place } from './context.ts'
 import { readJsonState, readState, statesOf } from './read-state.ts'
 import { Unreadable, type StateRecord, type WorkspaceRecord } from './records.ts'
@@ -206,6 +206,12 @@ async function copyState(context: Copying, state: StateRecord): Promise<void> {
     const hasJson = await readJsonState(context, what, state, maxStateBytes, json)
     await sendState(context, what, state.serial, content, hasJson ? json : undefined)
     report.copied(kind)
+    const made = await target.database.read((tx) => findStateVersion(tx, existing(context.current)))
+    if (made !== undefined && unreadableOutputs(made) === 'encrypted') {
+      report.note(
+        `the outputs of ${what} cannot be read here: OpenTofu has encrypted the state, and they are not in it`,
+      )
+    }
   })
 }
 

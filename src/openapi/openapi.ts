@@ -108,9 +108,8 @@ export function openApiDocument(
 
 function operationOf(route: Route): Schema {
   const isWrite = route.method !== 'GET'
-  const errors = isWrite
-    ? [...WRITE_ERRORS, ...(route.hasBody ? BODY_ERRORS : []), ...(route.refuses ?? [])]
-    : READ_ERRORS
+  const common = isWrite ? [...WRITE_ERRORS, ...(route.hasBody ? BODY_ERRORS : [])] : READ_ERRORS
+  const errors = [...common, ...(route.refuses ?? [])]
   return {
     operationId: operationId(route.method, route.path),
     summary: route.summary,

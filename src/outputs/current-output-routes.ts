@@ -11,7 +11,7 @@ import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { isMadeAtOnce } from './included-outputs.ts'
 import { outputFragment } from './output-document.ts'
 import { outputPieces } from './output-pieces.ts'
-import { readOutputs, refuseUnprocessed } from './outputs.ts'
+import { readOutputs, refuseUnreadable } from './outputs.ts'
 import { findStateVersion } from '../state-versions/state-version-store.ts'
 
 export const currentOutputRoutes: readonly Route[] = [
@@ -19,6 +19,7 @@ export const currentOutputRoutes: readonly Route[] = [
     permission: 'outputs:read-current',
     summary: 'Show current state version outputs for a workspace',
     answers: 'state-version-outputs',
+    refuses: [409],
     isList: true,
     isUnpaged: true,
     document: async ({ tx, deps, resource, call, actor, standing }) => {
@@ -33,7 +34,7 @@ export const currentOutputRoutes: readonly Route[] = [
       if (body === undefined) {
         const stateVersion = await findStateVersion(tx, id)
         if (stateVersion === undefined) throw notFound()
-        refuseUnprocessed(stateVersion)
+        refuseUnreadable(stateVersion)
         const later = new LaterParts()
         const { outputs_count: count } = stateVersion
         const paging = pagingOfWhole(call.path, [], count, count)

@@ -8,7 +8,7 @@ import { outputFragment, type OutputShape } from './output-document.ts'
 import { outputId } from './output-ids.ts'
 import { outputPieces } from './output-pieces.ts'
 import { masksLists, revealOf, revealOfMany } from './output-reveals.ts'
-import { hasOutputs, readOutputs, refuseUnprocessed } from './outputs.ts'
+import { hasOutputs, readOutputs, refuseUnreadable } from './outputs.ts'
 import type { StateVersionRow } from '../state-versions/state-version-store.ts'
 
 const IDENTIFIERS_A_PIECE = 2_000
@@ -54,7 +54,7 @@ export const noOutputs: IncludedOutputs = { identifiers: [], included: [], count
 
 /**
  * The outputs of a state version, at once or later. Sensitive values are null unless the caller may read them. Throws 503
- * while the outputs are processed.
+ * while the outputs are processed, and 409 if they cannot be read.
  */
 export async function includedOutputs(
   { tx, deps, actor, standing, later, reveal }: IncludingViewer,
@@ -63,7 +63,7 @@ export async function includedOutputs(
   shape: Exclude<OutputShape, 'listed'>,
 ): Promise<IncludedOutputs> {
   // Many clients take the outputs without checking `resources-processed`, which a workspace does not even have.
-  refuseUnprocessed(stateVersion)
+  refuseUnreadable(stateVersion)
   if (!hasOutputs(stateVersion)) return noOutputs
   const mayRead = isPermitted('outputs:read', actor, standing, target)
   const isMasked = reveal === undefined || masksLists(deps.config) || !mayRead

@@ -17,7 +17,7 @@ import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { outputChanges } from './output-changes.ts'
 import type { Masking } from './output-document.ts'
 import { previewPage, type Outputs } from './output-previews.ts'
-import { outputsInTurn, readOutputs, refuseUnprocessed } from './outputs.ts'
+import { outputsInTurn, readOutputs, refuseUnreadable } from './outputs.ts'
 
 const search = { q: text('The outputs whose name contains this text, ignoring case') }
 type Searching = Listing<unknown, Loaded, typeof search>
@@ -27,6 +27,7 @@ export const outputPreviewRoutes: readonly Route[] = [
     permission: 'outputs:read',
     summary: 'List the outputs of a state version for a page, without sensitive values',
     answers: 'output-previews',
+    refuses: [409],
     query: search,
     document: (context) => previews(context, context.resource.stateVersion, 'values'),
   }),
@@ -35,6 +36,7 @@ export const outputPreviewRoutes: readonly Route[] = [
     permission: 'outputs:read-current',
     summary: 'List the current outputs of a workspace for a page, without sensitive values',
     answers: 'output-previews',
+    refuses: [409],
     query: search,
     document: async (context) => {
       const { tx, actor, standing, resource } = context
@@ -50,6 +52,7 @@ export const outputPreviewRoutes: readonly Route[] = [
     permission: 'outputs:read',
     summary: 'List what changed in the outputs since another state version',
     answers: 'output-changes',
+    refuses: [409],
     counts: ['added', 'changed', 'removed'],
     query: {
       since: text('Id of another state version of the workspace. Default: the one before'),
@@ -57,7 +60,7 @@ export const outputPreviewRoutes: readonly Route[] = [
     document: async (context) => {
       const { tx, deps, resource, query, page, paging } = context
       const { stateVersion } = resource
-      requireProcessed(stateVersion)
+      requireReadable(stateVersion)
       const since = await comparedVersion(context, stateVersion, query.since)
       const olds = since === undefined ? [] : await readOutputs(tx, deps, since)
       const news = await readOutputs(tx, deps, stateVersion)
@@ -87,7 +90,7 @@ async function previews(
   masking: Masking,
 ): Promise<Answer> {
   const { tx, deps, query, page, paging } = context
-  requireProcessed(stateVersion)
+  requireReadable(stateVersion)
   const sought = query.q?.toLowerCase()
   // A search reads all names, so all blocks.
   const from = sought === undefined ? (page.number - 1) * page.size : 0
@@ -120,13 +123,13 @@ async function comparedVersion(
     const detail = 'since must be the id of a state version of the same workspace that has its content'
     throw invalidQuery(detail, 'since')
   }
-  refuseUnprocessed(found)
+  refuseUnreadable(found)
   return found
 }
 
-function requireProcessed(stateVersion: StateVersionRow): void {
+function requireReadable(stateVersion: StateVersionRow): void {
   if (stateVersion.status !== 'finalized') throw notFound()
-  refuseUnprocessed(stateVersion)
+  refuseUnreadable(stateVersion)
 }
 
 /** What was made outside of a transaction for a request that reads again. */

@@ -6,7 +6,7 @@ import { LaterParts } from '../jsonapi/later-parts.ts'
 import { outputFragment } from './output-document.ts'
 import { outputPieces } from './output-pieces.ts'
 import { masksLists, revealOf, revealOfMany } from './output-reveals.ts'
-import { hasOutputs, readOutputs, refuseUnprocessed } from './outputs.ts'
+import { hasOutputs, readOutputs, refuseUnreadable } from './outputs.ts'
 import { outputPlace, stateVersionPlace } from '../state-versions/state-version-place.ts'
 import { isContentDeleted } from '../state-versions/state-version-store.ts'
 
@@ -15,12 +15,13 @@ export const outputRoutes: readonly Route[] = [
     permission: 'outputs:read',
     summary: 'List state version outputs',
     answers: 'state-version-outputs',
+    refuses: [409],
     document: async ({ tx, deps, resource, page, paging, reveal }) => {
       const { stateVersion } = resource
       // Must come before the cache lookup: cached answers stay after the content is deleted.
       if (isContentDeleted(stateVersion)) throw notFound()
       // An empty list would look as if there were no outputs.
-      refuseUnprocessed(stateVersion)
+      refuseUnreadable(stateVersion)
       const key = `outputs ${stateVersion.id} ${page.number} ${page.size}`
       const known = deps.documents.get<Buffer>(key)
       if (known !== undefined) return known
@@ -51,9 +52,11 @@ export const outputRoutes: readonly Route[] = [
     permission: 'outputs:read',
     summary: 'Show a state version output',
     answers: 'state-version-outputs',
+    refuses: [409],
     document: async ({ tx, deps, address, resource, reveal }) => {
       const { stateVersion } = resource
       const { position } = address
+      refuseUnreadable(stateVersion)
       if (!hasOutputs(stateVersion) || position >= stateVersion.outputs_count) throw notFound()
       const key = `output ${stateVersion.id} ${position}`
       const known = deps.documents.get<Buffer>(key)

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts'
 import type { Deps } from '../http/deps.ts'
-import { AppError } from '../core/errors.ts'
+import { AppError, conflict } from '../core/errors.ts'
 import { parseStored } from '../core/stored-json.ts'
 import { ownTurn } from '../core/turns.ts'
 import { shortName } from '../state-file/output-names.ts'
@@ -11,7 +11,11 @@ import { openOutputs } from './output-blocks.ts'
 import type { PlacedOutput } from './output-document.ts'
 import { openPart, runsOf, type LargeOutput, type OutputText } from './output-parts.ts'
 import { SealError, unwrapDataKey } from '../state-versions/state-crypto.ts'
-import { isContentDeleted, type StateVersionRow } from '../state-versions/state-version-store.ts'
+import {
+  isContentDeleted,
+  unreadableOutputs,
+  type StateVersionRow,
+} from '../state-versions/state-version-store.ts'
 import type { ContentSource } from '../state-content/stored-content.ts'
 
 const WHAT = 'outputs'
@@ -24,10 +28,20 @@ export type PlacedLargeOutput = LargeOutput &
   Place & { readonly bytes: (text: OutputText) => AsyncIterable<Uint8Array> }
 export type PlacedStoredOutput = PlacedOutput | PlacedLargeOutput
 
-/** Throws 503 while a job makes the outputs. No job makes those of a pending or discarded version. */
-export function refuseUnprocessed({ status, resources_processed: processed }: StateVersionRow): void {
-  if (status !== 'finalized' || processed === 1) return
-  throw new AppError('unavailable', 'the outputs are still being processed; try again')
+/**
+ * Throws 503 while a job makes the outputs, and 409 if they cannot be read at all: an empty list would look like a state
+ * without outputs. A pending or discarded version has none.
+ */
+export function refuseUnreadable(stateVersion: StateVersionRow): void {
+  if (stateVersion.status !== 'finalized') return
+  if (stateVersion.resources_processed === 0) {
+    throw new AppError('unavailable', 'the outputs are still being processed; try again')
+  }
+  if (unreadableOutputs(stateVersion) === 'encrypted') throw conflict(encryptedText(stateVersion.id))
+}
+
+export function encryptedText(id: string): string {
+  return `the outputs of the state version ${id} cannot be read: OpenTofu has encrypted its state, and the upload had no json-state-outputs`
 }
 
 /** Whether the outputs can be read: they are processed, and the content is not deleted. */

@@ -11,6 +11,7 @@ import { deleteOutputBlocks, insertOutputBlocks } from '../outputs/output-block-
 import type { PassResult } from '../state-content/seal-pass.ts'
 import { countChunks, type UploadAddress } from '../state-content/state-chunk-store.ts'
 import {
+  unreadableOutputs,
   updateFinalized,
   updateStateVersion,
   type StateVersionRow,
@@ -19,7 +20,10 @@ import {
 /** The facts about a version that finalizing needs. */
 type Finalizing = Pick<StateVersionRow, 'id' | 'workspace_id' | 'is_intermediate' | 'given_outputs_count'>
 
-type Outcome = { readonly finalized: StateVersionRow; readonly removed: RemovedVersions }
+/** What the audit event of a write says beside the version's own facts. */
+export type FinalizeNotes = RemovedVersions & { 'outputs-unreadable-reason'?: string }
+
+type Outcome = { readonly finalized: StateVersionRow; readonly notes: FinalizeNotes }
 
 /**
  * Makes an uploaded state the current one of its workspace, or a snapshot that may become current, in one transaction.
@@ -63,7 +67,11 @@ export async function finalizeStateVersion(
   ])
   const removed = hasOld ? await deleteOldStateVersions(tx, workspaceId, kept) : {}
   if (blocks === null) tx.afterCommit(() => deps.states.wake())
-  return { finalized, removed }
+  const reason = unreadableOutputs(finalized)
+  return {
+    finalized,
+    notes: { ...removed, ...(reason === null ? {} : { 'outputs-unreadable-reason': reason }) },
+  }
 }
 
 /** Makes an upload the JSON form (`tofu show -json`) of a state version. */

@@ -30,9 +30,9 @@ export const stateRollbackRoutes: readonly Route[] = [
       await discardPendingStateVersions(tx, workspace.id)
       const row = await updateStateVersion(tx, id, { md5: state.md5 })
       if (json !== undefined) await addJsonState(tx, id, uploadId, json)
-      const { finalized, removed } = await finalizeStateVersion(context, row, uploadId, state, now)
+      const { finalized, notes } = await finalizeStateVersion(context, row, uploadId, state, now)
       await requireFit(context, workspace.organization_id)
-      const details = { serial, size: state.size, 'workspace-id': workspace.id, to: sourceId, ...removed }
+      const details = { serial, size: state.size, 'workspace-id': workspace.id, to: sourceId, ...notes }
       return done(finalized, { action: 'state-version.rollback', details })
     },
     document: stateVersionDocument,

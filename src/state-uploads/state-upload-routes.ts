@@ -12,8 +12,7 @@ import type { RunnerDeps } from '../http/deps.ts'
 import type { RawRoute } from '../http/raw-route.ts'
 import { findOrganization } from '../organizations/organization-store.ts'
 import { findWorkspace } from '../workspaces/workspace-store.ts'
-import type { RemovedVersions } from '../state-versions/current-state-version-store.ts'
-import { addJsonState, finalizeStateVersion } from './finalize.ts'
+import { addJsonState, finalizeStateVersion, type FinalizeNotes } from './finalize.ts'
 import { requireFit, requireRoom, whileRoom } from '../state-content/state-bytes.ts'
 import type { ContentKind, UploadAddress } from '../state-content/state-chunk-store.ts'
 import { unwrapDataKey } from '../state-versions/state-crypto.ts'
@@ -151,16 +150,16 @@ async function finish(
     tx.afterCommit(() => deps.states.forget(address))
     return
   }
-  let removed: RemovedVersions = {}
+  let notes: FinalizeNotes = {}
   if (kind === 'json-state') await addJsonState(tx, row.id, uploadId, result)
-  else ({ removed } = await finalizeStateVersion({ tx, deps }, row, uploadId, result, at))
+  else ({ notes } = await finalizeStateVersion({ tx, deps }, row, uploadId, result, at))
   await requireFit({ tx, deps }, row.organization_id)
   const event: AuditEvent = {
     action: kind === 'state' ? 'state-version.finalize' : 'state-version.add-json-state',
     organizationId: row.organization_id,
     resourceType: 'state-versions',
     resourceId: row.id,
-    details: { serial: row.serial, size: result.size, 'workspace-id': row.workspace_id, ...removed },
+    details: { serial: row.serial, size: result.size, 'workspace-id': row.workspace_id, ...notes },
   }
   // A request to the URL acts as the creator, who got the URL. No token was used.
   const { kind: actorKind, userId, name } = creator

@@ -9,9 +9,8 @@ import {
   deleteOldStateVersions,
   findNewestStateVersion,
   hasOldStateVersions,
-  type RemovedVersions,
 } from '../state-versions/current-state-version-store.ts'
-import { addJsonState, finalizeStateVersion } from './finalize.ts'
+import { addJsonState, finalizeStateVersion, type FinalizeNotes } from './finalize.ts'
 import { insertChunks } from '../state-content/state-chunk-store.ts'
 import { requireFit, requireRoom } from '../state-content/state-bytes.ts'
 import { insertPending, prepareStateVersion, storeGivenOutputs } from './state-version-create.ts'
@@ -81,11 +80,11 @@ export const stateVersionCreateRoutes: readonly Route[] = [
         await addJsonState(tx, id, uploadId, jsonState.result)
       }
       let row: StateVersionRow | undefined
-      let removed: RemovedVersions = {}
+      let notes: FinalizeNotes = {}
       const kept = deps.config.stateVersionsKept
       if (state === undefined) {
         if (await hasOldStateVersions(tx, workspace.id, kept))
-          removed = await deleteOldStateVersions(tx, workspace.id, kept)
+          notes = await deleteOldStateVersions(tx, workspace.id, kept)
       } else {
         await insertChunks(tx, { stateVersionId: id, kind: 'state', uploadId }, state.chunks)
         const facts = {
@@ -96,13 +95,13 @@ export const stateVersionCreateRoutes: readonly Route[] = [
         } as const
         const outcome = await finalizeStateVersion(context, facts, uploadId, state.result, now)
         row = outcome.finalized
-        removed = outcome.removed
+        notes = outcome.notes
         const details = { serial: given.serial, size: state.result.size, 'workspace-id': workspace.id }
         events.push({ ...about, action: 'state-version.finalize', details })
       }
       await requireFit(context, workspace.organization_id)
       const last = existing(events.pop())
-      events.push({ ...last, details: { ...last.details, ...removed } })
+      events.push({ ...last, details: { ...last.details, ...notes } })
       const [first, ...others] = events
       return doneAll(row ?? existing(await findStateVersion(tx, id)), [existing(first), ...others])
     },

@@ -14,7 +14,14 @@ import {
 } from '../jsonapi/description.ts'
 import { document, type Fragment, type Identifier } from '../jsonapi/document.ts'
 import { lockHolder } from '../workspaces/workspace-locks.ts'
-import { isContentOver, neighboursOf, statuses, type StateVersionRow } from './state-version-store.ts'
+import {
+  isContentOver,
+  neighboursOf,
+  statuses,
+  unreadableOutputs,
+  unreadableReasons,
+  type StateVersionRow,
+} from './state-version-store.ts'
 import { uploadPath } from './upload-urls.ts'
 
 const textOrNone = nullable(Type.String())
@@ -38,6 +45,10 @@ const attributes: Fields<StateVersionView> = {
   'state-version': [nullable(Type.Integer()), ({ row }) => row.state_format],
   'terraform-version': [textOrNone, ({ row }) => row.terraform_version],
   'resources-processed': [Type.Boolean(), ({ row }) => row.resources_processed === 1],
+  'outputs-unreadable-reason': [
+    nullable(Type.Union(unreadableReasons.map((reason) => Type.Literal(reason)))),
+    ({ row }) => unreadableOutputs(row),
+  ],
   intermediate: [Type.Boolean(), ({ row }) => row.is_intermediate === 1],
   'hosted-state-download-url': [
     textOrNone,

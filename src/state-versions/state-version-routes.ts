@@ -72,6 +72,7 @@ export const stateVersionRoutes: readonly Route[] = [
     permission: 'state-version:read',
     summary: 'Show a state version',
     query: include,
+    refuses: [409],
     answers: 'state-versions',
     document: (context) => versionDocument(context, context.resource.stateVersion),
   }),
@@ -80,6 +81,7 @@ export const stateVersionRoutes: readonly Route[] = [
     permission: 'state-version:read',
     summary: 'Show the current state version of a workspace',
     query: include,
+    refuses: [409],
     answers: 'state-versions',
     document: async (context) => {
       const { current_state_version_id: id } = context.resource.workspace

@@ -28,6 +28,18 @@ export function isContentOver({ status }: Pick<StateVersionRow, 'status'>): bool
   return status === 'discarded' || isContentDeleted({ status })
 }
 
+export const unreadableReasons = ['encrypted', 'failed'] as const
+
+/**
+ * Why the outputs of a finalized state cannot be read, which waiting does not change. Only an encrypted state has no format;
+ * its outputs may have come beside it.
+ */
+export function unreadableOutputs(row: StateVersionRow): (typeof unreadableReasons)[number] | null {
+  if (row.resources_processed === 0) return null
+  if (row.state_format === null && row.given_outputs_count === null) return 'encrypted'
+  return row.last_failure === null ? null : 'failed'
+}
+
 /** The upload whose chunks are the content; null if there is none. */
 export function uploadOf(row: StateVersionRow, kind: 'state' | 'json-state'): string | null {
   return kind === 'state' ? row.upload_id : row.json_upload_id

@@ -23,6 +23,7 @@ export const workspaceListRoutes: readonly Route[] = [
     permission: 'workspace:read',
     summary: 'List workspaces',
     answers: 'workspaces',
+    refuses: [409],
     isPolled: true,
     query: {
       'search[name]': text('Part of the name, ignoring case'),

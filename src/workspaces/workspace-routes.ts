@@ -90,6 +90,7 @@ const show = ([place, by]: Form) =>
     summary: `Show a workspace ${by}`,
     query: include,
     answers: 'workspaces',
+    refuses: [409],
     isPolled: true,
     document: async (context) => {
       const { tx, query: asked, resource } = context

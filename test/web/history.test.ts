@@ -46,6 +46,21 @@ describe('a history of several pages', () => {
     expect(await changed.getAttribute('title')).toMatch(/[AP]M [A-Z]/)
   })
 
+  test('says which state has outputs that cannot be read, and so does the page of the workspace', async () => {
+    const { client } = pages.organization.owner
+    const id = await createWorkspace(pages.organization, { name: 'sealed' })
+    await lock(client, id)
+    const state = '{"serial":1,"lineage":"l","encrypted_data":"AAAA","encryption_version":"v0"}'
+    expect((await postState(client, id, state, { state: base64(state) })).status).toBe(201)
+    const { page } = await pages.signIn('owner')
+    await page.goto(`${pages.address}/workspaces/sealed`)
+    await page
+      .getByText('OpenTofu has encrypted its state, and the upload had no json-state-outputs')
+      .waitFor()
+    await linkOf(page, 'Workspace', 'History').click()
+    await page.getByText('encrypted, outputs cannot be read').waitFor()
+  })
+
   test('stays on its page when a version is chosen, and rolls back to it', async () => {
     const page = await openHistory()
     await page.getByRole('button', { name: 'Next' }).click()

@@ -27,7 +27,10 @@ export function live<Answer extends object>(path: string) {
   } as const
 }
 
-/** What is refused is not asked again: each 404 is a row among the refusals. */
+/**
+ * What is refused is not asked again: each 404 is a row among the refusals. A 409 is about the state of a workspace, and a
+ * newer state may come.
+ */
 function isRefused(error: unknown): boolean {
-  return error instanceof ApiError && error.status < 500
+  return error instanceof ApiError && error.status < 500 && error.status !== 409
 }

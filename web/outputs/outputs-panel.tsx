@@ -8,7 +8,7 @@ import styles from '../kit/kit.module.css'
 import { PagedTable } from '../kit/paged-table.tsx'
 import { SearchField } from '../kit/search-field.tsx'
 import type { Search } from '../kit/searched-table.tsx'
-import { Empty, Failed } from '../kit/states.tsx'
+import { Empty, Failed, messageOf } from '../kit/states.tsx'
 import { OutputRow } from './output-row.tsx'
 import shape from './outputs.module.css'
 import { outputsQuery, type NamedPreview } from './outputs-query.ts'
@@ -53,6 +53,7 @@ export function OutputsPanel({
       </Empty>
     )
   }
+  if (isStatus(outputs.error, 409)) return <Empty>{messageOf(outputs.error)}</Empty>
   const isProcessing = outputs.data === undefined && outputs.failureReason !== null
   return (
     <>

@@ -69,6 +69,7 @@ function VersionRow({
   const { id, attributes } = version
   const creator = related(version, 'created-by')
   const download = attributes['hosted-state-download-url']
+  const reason = attributes['outputs-unreadable-reason']
   return (
     <tr aria-current={isShown ? 'true' : undefined}>
       <th scope="row">
@@ -89,9 +90,17 @@ function VersionRow({
         ) : (
           <span className={styles.dim}>{statusInWords[attributes.status] ?? attributes.status}</span>
         )}
+        {reason === null ? null : (
+          <span className={styles.dim}> {unreadableInWords[reason] ?? 'outputs cannot be read'}</span>
+        )}
       </td>
     </tr>
   )
+}
+
+const unreadableInWords: Readonly<Record<string, string>> = {
+  encrypted: 'encrypted, outputs cannot be read',
+  failed: 'outputs could not be processed',
 }
 
 const statusInWords: Readonly<Record<string, string>> = {

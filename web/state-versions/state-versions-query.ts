@@ -7,6 +7,8 @@ export type StateVersion = {
   readonly status: string
   readonly 'created-at': string
   readonly 'hosted-state-download-url': string | null
+  /** Null if the outputs can be read, or there is no state yet. */
+  readonly 'outputs-unreadable-reason': string | null
 }
 
 /** A page of the state versions of a workspace, newest first. */
