@@ -236,6 +236,43 @@ onEachEngine('output previews and changes', (server) => {
     expect(attributes(page)).toEqual(attributes(answer).slice(6))
   })
 
+  test('a comparison with a sensitive value is a reveal, whether it is the same or not', async () => {
+    const outputs = (secret: string, more = SENSITIVE) => ({
+      open: string('a'),
+      other: string('x', SENSITIVE),
+      secret: string(secret, more),
+    })
+    const { workspaceId, stateVersionId: first } = await createState(organization, textOf(outputs('s3cret')))
+    const guess = await upload(workspaceId, { secret: string('guess') }, 2)
+    const hit = await upload(workspaceId, { secret: string('s3cret') }, 3)
+    const open = await upload(workspaceId, { open: string('b'), secret: string('s3cret') }, 4)
+    const large = await upload(workspaceId, { ...many(String), ...outputs('s3cret') }, 5)
+    const reveals = async (id: string) => {
+      const found = await client.get(
+        `/organizations/${organization.name}/audit-events?filter[action]=output.reveal&filter[resource-id]=${id}`,
+      )
+      return found.json.data.map(({ attributes }: { attributes: { details: object } }) => attributes.details)
+    }
+    for (const id of [guess, hit]) {
+      expect((await changes(id, `since=${first}&page[number]=9`)).status).toBe(200)
+      expect(await reveals(id)).toEqual([{ outputs: ['secret'], 'compared-with': first }])
+    }
+    // Asking again with the ETag compares again.
+    const etag = (await changes(hit, `since=${first}`)).headers.get('etag') as string
+    const again = await client.get(`/state-versions/${hit}/output-changes?since=${first}`, {
+      'if-none-match': etag,
+    })
+    expect(again.status).toBe(304)
+    expect(await reveals(hit)).toHaveLength(3)
+    // Neither is sensitive, or only one version has it, or there is nothing to compare with.
+    expect((await changes(open)).status).toBe(200)
+    expect((await changes(open, `since=${guess}`)).status).toBe(200)
+    expect((await changes(first)).status).toBe(200)
+    expect([await reveals(open), await reveals(first)]).toEqual([[], []])
+    expect((await changes(large, `since=${first}`)).status).toBe(200)
+    expect(await reveals(large)).toEqual([{ outputs: ['other', 'secret'], 'compared-with': first }])
+  })
+
   test('changes compare two large states in turn', async () => {
     const first = { ...many(String), large: string('a'.repeat(LARGE)), same: string('b'.repeat(LARGE)) }
     const { workspaceId, stateVersionId } = await createState(organization, textOf(first))

@@ -7,17 +7,26 @@ import { outputId } from './output-ids.ts'
 import type { OutputText } from './output-parts.ts'
 import { outputChangeFragment, type ChangedPart } from './output-preview-document.ts'
 import { lengthOf, previewOf, wholeName, type Outputs } from './output-previews.ts'
-import { isWhole, type PlacedStoredOutput } from './outputs.ts'
+import { MAX_NAMED_OUTPUTS } from './output-reveals.ts'
+import { isWhole, shownName, type PlacedStoredOutput } from './outputs.ts'
 
 /** The outputs of one of the two state versions, and what their ids begin with. */
 type Side = { readonly outputKey: string; readonly outputs: Outputs }
 type Named = { readonly name: string; readonly output: PlacedStoredOutput }
 
-type OutputChanges = { fragments: Fragment[]; added: number; changed: number; removed: number }
+type OutputChanges = {
+  fragments: Fragment[]
+  added: number
+  changed: number
+  removed: number
+  /** The sensitive outputs that were compared, as many as an audit event names, and their number. */
+  compared: { names: string[]; count: number }
+}
 
 /**
  * A page of the differences between two state versions, by name, and how many of each kind there are. Values are compared
- * as raw JSON. Sensitive values are compared but not shown.
+ * as raw JSON. Sensitive values are compared but not shown: whoever knows one of the two values learns whether it is the
+ * other one.
  *
  * @param before undefined: there is no version to compare with, so every output counts as added
  */
@@ -28,6 +37,7 @@ export async function outputChanges(
 ): Promise<OutputChanges> {
   const counts = { added: 0, changed: 0, removed: 0 }
   const fragments: Fragment[] = []
+  const compared = { names: [] as string[], count: 0 }
   const old = namedOutputs(before)
   const young = namedOutputs(after)
   let [was, is] = [await nextOf(old), await nextOf(young)]
@@ -35,6 +45,10 @@ export async function outputChanges(
     const order = was === undefined ? 1 : is === undefined ? -1 : compareBytes(was.name, is.name)
     const removed = order <= 0 ? was?.output : undefined
     const added = order >= 0 ? is?.output : undefined
+    if (removed !== undefined && added !== undefined && (removed.sensitive || added.sensitive)) {
+      compared.count += 1
+      if (compared.names.length < MAX_NAMED_OUTPUTS) compared.names.push(shownName(added))
+    }
     const differs = removed === undefined || added === undefined ? [] : await differences(removed, added)
     if (removed === undefined || added === undefined || differs.length > 0) {
       const place = counts.added + counts.changed + counts.removed
@@ -57,7 +71,7 @@ export async function outputChanges(
     if (order <= 0) was = await nextOf(old)
     if (order >= 0) is = await nextOf(young)
   }
-  return { fragments, ...counts }
+  return { fragments, ...counts, compared }
 }
 
 async function* namedOutputs(side: Side | undefined): AsyncGenerator<Named> {

@@ -17,6 +17,7 @@ import { workspacePlace } from '../workspaces/workspace-place.ts'
 import { outputChanges } from './output-changes.ts'
 import type { Masking } from './output-document.ts'
 import { previewPage, type Outputs } from './output-previews.ts'
+import { revealOfComparison } from './output-reveals.ts'
 import { outputsInTurn, readOutputs, refuseUnreadable } from './outputs.ts'
 
 const search = { q: text('The outputs whose name contains this text, ignoring case') }
@@ -58,7 +59,7 @@ export const outputPreviewRoutes: readonly Route[] = [
       since: text('Id of another state version of the workspace. Default: the one before'),
     },
     document: async (context) => {
-      const { tx, deps, resource, query, page, paging } = context
+      const { tx, deps, resource, query, page, paging, reveal } = context
       const { stateVersion } = resource
       requireReadable(stateVersion)
       const since = await comparedVersion(context, stateVersion, query.since)
@@ -71,12 +72,14 @@ export const outputPreviewRoutes: readonly Route[] = [
           { outputKey: stateVersion.output_key, outputs: after },
           page,
         )
-      const { fragments, added, changed, removed } =
+      const { fragments, added, changed, removed, compared } =
         olds !== undefined && news !== undefined
           ? await compare([olds], [news])
           : await madeInTurn(context, tag, () =>
               compare(since ? outputsInTurn(deps, since) : [], outputsInTurn(deps, stateVersion)),
             )
+      const event = since && revealOfComparison(stateVersion, since, compared)
+      if (event !== undefined) reveal(event)
       const made = paging(added + changed + removed)
       // Stored outputs never change, so the ids of the versions are the tag.
       return tagged(tag, listDocument(fragments, { ...made, meta: { added, changed, removed } }))

@@ -41,10 +41,20 @@ function sensitiveNames(outputs: readonly PlacedStoredOutput[]): string[] {
   return outputs.filter(({ sensitive }) => sensitive).map(shownName)
 }
 
+/** The event for an answer that says of sensitive outputs whether their values are those of another version. */
+export function revealOfComparison(
+  stateVersion: StateVersionRow,
+  since: StateVersionRow,
+  { names, count }: { readonly names: readonly string[]; readonly count: number },
+): AuditEvent | undefined {
+  return revealOfNames(stateVersion, names, count, { 'compared-with': since.id })
+}
+
 function revealOfNames(
   stateVersion: StateVersionRow,
   names: readonly string[],
   count = names.length,
+  more: object = {},
 ): AuditEvent | undefined {
   if (names.length === 0) return undefined
   return {
@@ -55,6 +65,7 @@ function revealOfNames(
     details: {
       outputs: names.slice(0, MAX_NAMED_OUTPUTS),
       ...(count > MAX_NAMED_OUTPUTS ? { 'outputs-count': count } : {}),
+      ...more,
     },
   }
 }
