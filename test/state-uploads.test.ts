@@ -84,6 +84,30 @@ onEachEngine('uploads of states', { stateVersionsKept: '2' }, (server) => {
     expect((await put(stateUrl, stateText(outputs))).status).toBe(200)
   })
 
+  test('a lock that ends while the bytes arrive is named before their hash', async () => {
+    const { client } = organization.owner
+    const { workspaceId, stateUrl } = await pendingState()
+    const other = stateText('{"a": {"value": 2, "type": "number"}}')
+    const answered = new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const headers = { 'content-length': Buffer.byteLength(other) }
+      const sending = request(stateUrl, { method: 'PUT', headers }, (response) => {
+        let text = ''
+        response.on('data', (bytes: Buffer) => (text += bytes.toString()))
+        response.on('end', () => resolve({ status: response.statusCode, text }))
+      })
+      sending.on('error', reject)
+      sending.write(other.slice(0, 20))
+      void (async () => {
+        // The server has checked the lock before this one.
+        await client.get(`/workspaces/${workspaceId}`)
+        expect((await client.post(`/workspaces/${workspaceId}/actions/force-unlock`)).status).toBe(200)
+        sending.end(other.slice(20))
+      })().catch(reject)
+    })
+    const { status, text } = await answered
+    expect([status, text]).toEqual([409, expect.stringContaining('this state version was discarded')])
+  })
+
   test('of a version that was discarded nothing can be uploaded or downloaded', async () => {
     const { client } = organization.owner
     const { workspaceId, id, stateUrl, jsonUrl } = await pendingState()

@@ -117,9 +117,6 @@ async function upload(request: Request): Promise<Answer> {
       holders,
     )
     hasArrived = true
-    if (kind === 'state' && result.md5 !== row.md5) {
-      throw invalid(`the MD5 hash of the state is ${result.md5}, not ${row.md5} as announced`)
-    }
     const writer = { organizationId: row.organization_id, account: accountOf(creator) }
     await deps.database.write((tx) => finish(tx, address, result, request), writer)
   } catch (error) {
@@ -149,6 +146,10 @@ async function finish(
     if ((kind === 'state' ? row.md5 : row.json_md5) !== result.md5) throw otherBytes()
     tx.afterCommit(() => deps.states.forget(address))
     return
+  }
+  // After the check of the lock: without it no bytes are accepted, whatever they are.
+  if (kind === 'state' && result.md5 !== row.md5) {
+    throw invalid(`the MD5 hash of the state is ${result.md5}, not ${row.md5} as announced`)
   }
   let notes: FinalizeNotes = {}
   if (kind === 'json-state') await addJsonState(tx, row.id, uploadId, result)
