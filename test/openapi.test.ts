@@ -48,7 +48,8 @@ const onPurpose: Record<string, string> = {
   'workspaces.can-queue-destroy-plan': 'go-tfe decodes it',
   'workspaces.migration-environment': 'go-tfe decodes it',
   'workspaces.permissions.can-manage-hyok': 'go-tfe decodes it',
-  'state-versions.outputs-unreadable-reason': 'our own: an empty list would look like a state without outputs',
+  'state-versions.outputs-unreadable-reason':
+    'our own: an empty list would look like a state without outputs',
   'state-version-outputs.value': 'the specification (2.3) has it; the description leaves it out',
   'state-version-outputs.detailed_type': 'the second spelling that the list has in the specification (2.3)',
   'workspace-outputs.detailed-type': 'as state-version-outputs have it; go-tfe ignores it',
