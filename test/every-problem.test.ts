@@ -203,9 +203,12 @@ onEachEngine('a list with many problems', { maxTeamMembers: '5' }, (server) => {
     ]
     for (const [method, path, type, id] of lists) {
       const sent = { data: [{ type, id }, { type }, { type: 'moons', id }, 7, { type, id }] }
+      // To remove somebody who is gone is no problem.
+      const unknown = method === 'DELETE' && type === 'users' ? [] : ['/data/0/id', '/data/4/id']
+      const malformed = ['/data/1/id', '/data/2/type', '/data/3/id', '/data/3/type']
       expect([path, await pointersOf(client, method, path, sent)]).toEqual([
         path,
-        ['/data/0/id', '/data/1/id', '/data/2/type', '/data/3/id', '/data/3/type', '/data/4/id'],
+        [...malformed, ...unknown].toSorted(),
       ])
     }
     // A full team, and somebody unknown.
