@@ -20,6 +20,7 @@ const growing: Readonly<Record<string, readonly string[]>> = {
   '/organizations/:organization_name/teams': ['q'],
   '/teams/:team_id/relationships/organization-memberships': [],
   '/admin/users': [],
+  '/admin/organizations': [],
   '/organizations/:organization_name/projects': [],
   '/projects/:project_id': [],
   '/organizations/:organization_name/team-tokens': [],
@@ -45,7 +46,7 @@ function grows(path: string, asks: string): boolean {
 }
 
 /** The names of teams are read once, some in each turn of the event loop, and the sum of the caller's own grants is kept. */
-const kept = /^select json_group_array\(name|from "team_name_blocks"|^select distinct 'workspace' as "on"/
+const kept = /^select json_group_array\(name|from "team_name_blocks"|select distinct 'workspace' as "on"/
 
 type Caller = keyof GrownWorld['callers']
 
