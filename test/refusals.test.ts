@@ -180,6 +180,48 @@ onEachEngine('refusals', (server, engine) => {
     })
   })
 
+  test('a filter leaves out those who had the permission: what they asked for is not there', async () => {
+    const organization = await createTestOrganization(server)
+    const { name, owner } = organization
+    const readers = await createTeam(organization, { 'organization-access': { 'read-workspaces': true } })
+    const reader = await addMember(server, organization, [readers])
+    const member = await addMember(server, organization)
+    const empty = await createWorkspace(organization)
+    const nowhere = `/organizations/${name}/workspaces/nowhere`
+    const lacking = [
+      await member.client.get(nowhere),
+      await member.client.get(`/workspaces/${empty}`),
+      await reader.client.delete(nowhere),
+    ].map(idOf)
+    const honest = [
+      await owner.client.get(nowhere),
+      await server.admin.get(nowhere),
+      await reader.client.get(nowhere),
+      await owner.client.get(`/workspaces/${empty}/current-state-version`),
+      await reader.client.get(`/workspaces/${empty}/current-state-version-outputs`),
+      await member.client.get(`/organizations/${name}/no-such-list`),
+    ].map(idOf)
+    const idsIn = async (query: string) => {
+      const { data } = await listOf(owner.client, `${of(organization)}${query}`)
+      return data.map(({ id }: { id: string }) => id).toSorted()
+    }
+    expect(await idsIn('?filter[lacks-permission]=true')).toEqual(lacking.toSorted())
+    expect(await idsIn('')).toEqual([...lacking, ...honest].toSorted())
+    const wrong = await owner.client.get(`${of(organization)}?filter[lacks-permission]=maybe`)
+    expect([wrong.status, wrong.json.errors[0].source]).toEqual([
+      400,
+      { parameter: 'filter[lacks-permission]' },
+    ])
+  })
+
+  test('what an administrator asked for that is nowhere was not kept from them', async () => {
+    const missing = idOf(await server.admin.get('/workspaces/ws-zzzzzzzzzzzzzzzy'))
+    const idsIn = async (query: string) =>
+      (await listOf(server.admin, `/admin/refusals${query}`)).data.map(({ id }: { id: string }) => id)
+    expect(await idsIn('')).toContain(missing)
+    expect(await idsIn('?filter[lacks-permission]=true')).not.toContain(missing)
+  })
+
   test('effective access tells a place that is hidden from a wrong name, and names the place', async () => {
     const organization = await createTestOrganization(server)
     const { owner, name } = organization

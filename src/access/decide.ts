@@ -75,6 +75,12 @@ const compiledRules = new Map<Permission, CompiledRule>(
   }),
 )
 
+/** The permissions that a column gives on every object of the organization, whatever is true of the object. */
+export function permissionsOf(column: Column): Permission[] {
+  const everywhere = ([cell, set]: CompiledRule[number]) => cell === 'Y' && (set & columnSet(column)) !== 0
+  return [...compiledRules].flatMap(([permission, rule]) => (rule.some(everywhere) ? permission : []))
+}
+
 const memberOfTeam = columnSet('TM')
 
 /** A team token has these permissions only if it is the owners' token, never from the flags and grants of its team. */

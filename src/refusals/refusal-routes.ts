@@ -3,7 +3,7 @@ import { list, type Listing } from '../http/read-route.ts'
 import type { Loaded, Route } from '../http/route.ts'
 import { sitePlace } from '../http/site-place.ts'
 import { fragment, listDocument } from '../jsonapi/document.ts'
-import { text } from '../jsonapi/parameters.ts'
+import { flag, text } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import { ownersTeam } from '../team-access/shown-teams-store.ts'
 import { refusalResource } from './refusal-document.ts'
@@ -13,6 +13,9 @@ import { grantsOf } from './refusal-text.ts'
 const query = {
   'filter[request-id]': text('The X-Request-Id of the answer'),
   'filter[user]': text('The id of the refused caller: a user, a team or an organization'),
+  'filter[lacks-permission]': flag(
+    'true: only refusals of callers who lacked the permission. Others would have seen what they asked for if it existed',
+  ),
 }
 
 const seenAll = ['team:read', 'workspace:read', 'project:read'] as const
@@ -26,6 +29,7 @@ async function refusalsDocument(context: Listing<unknown, Loaded, typeof query>)
     requestId: asked['filter[request-id]'],
     callerId: asked['filter[user]'],
     findsOutsiders,
+    lacksPermission: asked['filter[lacks-permission]'],
   }
   // No table has the number of refusals, so they are counted: a slow read.
   await context.willLookAt(() => Infinity)

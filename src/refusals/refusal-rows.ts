@@ -53,7 +53,9 @@ export async function rowsOf(
       found?.standing ??
       (organization === undefined ? standingOutside(actor) : await standings.in(tx, actor, organization))
     const held =
-      found === undefined && organization === undefined ? 0 : heldColumns(standing, found?.target ?? {})
+      found === undefined && organization === undefined
+        ? standing.columns & columnSet('SA')
+        : heldColumns(standing, found?.target ?? {})
     // Computed for missing objects too: otherwise the load after many refusals would tell missing from forbidden ones.
     const needed = neededGrants(
       permission ?? 'organization:manage',

@@ -1,6 +1,8 @@
+import { permissionsOf } from '../access/decide.ts'
 import type { NeededGrant } from '../access/needed-grants.ts'
 import { existing } from '../core/existing.ts'
 import { keysOf } from '../core/keys.ts'
+import { columns } from '../access/rules.ts'
 import type { ExpressionBuilder, Insertable, Selectable } from 'kysely'
 import { maskedPath, maskedSegment } from '../core/masked-path.ts'
 import type { Transaction } from '../database/database.ts'
@@ -122,12 +124,30 @@ type RefusalFilter = {
   callerId?: string
   /** Whether `callerId` also finds outsiders. False for readers who may not learn who an outsider was. */
   findsOutsiders: boolean
+  /** Only refusals of callers who lacked the permission. */
+  lacksPermission?: boolean
+}
+
+/**
+ * Whether the caller lacked the permission. Others were told the truth: there is nothing of what they asked for, and they
+ * would see it if there were.
+ */
+function lacksPermission(eb: ExpressionBuilder<Tables, 'refusals'>) {
+  const permitted = columns.flatMap((column) => {
+    const permissions = permissionsOf(column)
+    if (permissions.length === 0) return []
+    return [eb.and([eb('standing', 'like', `%"${column}"%`), eb('permission', 'in', permissions)])]
+  })
+  return eb.and([
+    eb('permission', 'is not', null),
+    eb.or([eb('reason', '=', 'forbidden'), eb.and([eb('is_found', '=', 0), eb.not(eb.or(permitted))])]),
+  ])
 }
 
 /** Newest first. */
 export async function listRefusals(
   tx: Transaction,
-  { organizationId, requestId, callerId, findsOutsiders }: RefusalFilter,
+  { organizationId, requestId, callerId, findsOutsiders, lacksPermission: isLacking }: RefusalFilter,
   page: Page,
 ): Promise<{ rows: RefusalRow[]; total: number }> {
   let query = tx.db.selectFrom('refusals')
@@ -139,6 +159,7 @@ export async function listRefusals(
   }
   if (callerId !== undefined) query = query.where('caller_id', '=', callerId)
   if (callerId !== undefined && !findsOutsiders) query = query.where('is_inside', '=', 1)
+  if (isLacking === true) query = query.where(lacksPermission)
   const { rows, total } = await pageOf(query, page, (found) =>
     found
       .leftJoin('organizations', 'organizations.id', 'refusals.organization_id')
