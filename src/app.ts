@@ -53,6 +53,7 @@ import { teamWorkspaceRoutes } from './team-access/team-workspace-routes.ts'
 import { currentOutputRoutes } from './outputs/current-output-routes.ts'
 import { outputRoutes } from './outputs/output-routes.ts'
 import { outputPreviewRoutes } from './outputs/output-preview-routes.ts'
+import { outputVersionRoutes } from './outputs/output-version-routes.ts'
 import { stateContentRoutes } from './state-content/state-content-routes.ts'
 import { stateDownloadRoutes } from './state-content/state-download-routes.ts'
 import { stateRollbackRoutes } from './state-uploads/state-rollback-routes.ts'
@@ -137,6 +138,7 @@ export const routes: readonly Route[] = [
   ...outputRoutes,
   ...currentOutputRoutes,
   ...outputPreviewRoutes,
+  ...outputVersionRoutes,
   ...refusalRoutes,
   ...auditRoutes,
 ]

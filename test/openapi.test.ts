@@ -35,6 +35,7 @@ const onPurpose: Record<string, string> = {
   'output-changes': 'our own: what differs between two versions, without sensitive values',
   'output-previews': 'our own: outputs for pages, without sensitive values',
   'organization-usages': 'our own: how much each organization takes',
+  'output-versions': 'our own: state versions for those who may read outputs and not states',
   'login-codes': 'our own: with it a CLI gets a token',
   'password-links': 'our own: a user sets a password with it',
   refusals: 'our own: why callers were answered 404',

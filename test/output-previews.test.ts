@@ -7,7 +7,9 @@ import {
   addMember,
   createTeam,
   createTestOrganization,
+  createWorkspace,
   grantWorkspace,
+  uniqueName,
   type TestOrganization,
 } from './support/world.ts'
 
@@ -306,5 +308,95 @@ onEachEngine('output previews and changes', (server) => {
     expect(json.errors[0].source).toEqual({ parameter: 'since' })
     expect((await changes(stateVersionId)).status).toBe(404)
     expect((await client.get(`/state-versions/${stateVersionId}/output-previews`)).status).toBe(404)
+  })
+
+  test('a workspace without a state has no outputs yet, which is no refusal', async () => {
+    const workspaceId = await createWorkspace(organization)
+    const plain = await addMember(server, organization)
+    for (const reader of [client, plain.client]) {
+      const answer = await reader.get(`/workspaces/${workspaceId}/current-output-previews?q=a`)
+      expect([answer.status, answer.json.data, answer.json.meta.pagination['total-count']]).toEqual([
+        200,
+        [],
+        0,
+      ])
+      // The documented list is 404 for its clients.
+      expect((await reader.get(`/workspaces/${workspaceId}/current-state-version-outputs`)).status).toBe(404)
+    }
+  })
+
+  test('a reader of outputs sees the versions and who stored them, and nothing of states', async () => {
+    const { workspaceId, stateVersionId } = await createState(organization, textOf({ a: string('a') }))
+    const storing = await createTeam(organization, { visibility: 'secret', name: uniqueName('hidden') })
+    await grantWorkspace(organization, storing, workspaceId, { access: 'write' })
+    const token = await client.post(`/teams/${storing}/authentication-token`)
+    const pipeline = server.client(token.json.data.attributes.token)
+    await lock(pipeline, workspaceId)
+    const state = stateText(textOf({ a: string('b') }), 2)
+    const second = await postState(pipeline, workspaceId, state, { state: base64(state) })
+    const pending = await postState(pipeline, workspaceId, stateText('{}', 3))
+    expect([second.status, pending.status]).toEqual([201, 201])
+    const team = await createTeam(organization)
+    const access = { access: 'custom', 'state-versions': 'read-outputs' }
+    await grantWorkspace(organization, team, workspaceId, access)
+    const reader = await addMember(server, organization, [team])
+    const path = `/workspaces/${workspaceId}/output-versions`
+    const seen = await reader.client.get(path)
+    expect(seen.json.data).toEqual([
+      {
+        id: second.json.data.id,
+        type: 'output-versions',
+        attributes: {
+          serial: 2,
+          'created-at': second.json.data.attributes['created-at'],
+          'created-by-name': null,
+          status: 'finalized',
+        },
+      },
+      expect.objectContaining({
+        id: stateVersionId,
+        attributes: expect.objectContaining({ 'created-by-name': organization.owner.username }),
+      }),
+    ])
+    // Who may read states sees the upload that is still pending, too.
+    const owners = (await client.get(path)).json.data
+    expect(owners.map(({ attributes: { status } }: { attributes: { status: string } }) => status)).toEqual([
+      'pending',
+      'finalized',
+      'finalized',
+    ])
+    expect(owners[0].attributes['created-by-name']).toMatch(/^hidden/)
+    // With the ids they compare, and still download nothing.
+    expect((await changes(second.json.data.id)).json.meta.changed).toBe(1)
+    expect((await reader.client.get(`/state-versions/${stateVersionId}/output-changes`)).status).toBe(200)
+    for (const hidden of ['', '/download']) {
+      expect((await reader.client.get(`/state-versions/${stateVersionId}${hidden}`)).status).toBe(404)
+    }
+    const plain = await addMember(server, organization)
+    expect((await plain.client.get(path)).status).toBe(404)
+    const of = async (asked: Client) =>
+      (await processed(asked, `/workspaces/${workspaceId}/current-output-previews`)).json.data[0]
+        .relationships
+    expect(await of(reader.client)).toEqual({
+      'state-version': { data: { type: 'state-versions', id: second.json.data.id } },
+    })
+    expect(await of(plain.client)).toEqual({ 'state-version': { data: null } })
+  })
+
+  test('somebody who has left the organization is not named', async () => {
+    const { workspaceId } = await createState(organization, textOf({ a: string('a') }))
+    const team = await createTeam(organization)
+    await grantWorkspace(organization, team, workspaceId, { access: 'write' })
+    const member = await addMember(server, organization, [team])
+    await lock(member.client, workspaceId)
+    const state = stateText('{}', 2)
+    expect((await postState(member.client, workspaceId, state, { state: base64(state) })).status).toBe(201)
+    const creator = async () =>
+      (await client.get(`/workspaces/${workspaceId}/output-versions`)).json.data[0].attributes[
+        'created-by-name'
+      ]
+    expect(await creator()).toBe(member.username)
+    await client.delete(`/organization-memberships/${member.membershipId}`)
+    expect(await creator()).toBeNull()
   })
 })

@@ -54,6 +54,7 @@ const reports = [
   'output-changes',
   'output-previews',
   'organization-usages',
+  'output-versions',
   'password-links',
   'refusals',
   'sessions',

@@ -9,6 +9,7 @@ import { accessGrantResource } from '../effective-access/access-grant-document.t
 import { accessHolderDescription } from '../effective-access/access-holder-document.ts'
 import { effectiveAccessDescription } from '../effective-access/effective-access-document.ts'
 import { outputDescription, workspaceOutputDescription } from '../outputs/output-document.ts'
+import { outputVersionDescription } from '../outputs/output-version-document.ts'
 import { outputChangeDescription, outputPreviewDescription } from '../outputs/output-preview-document.ts'
 import { stateVersionDescription } from '../state-versions/state-version-document.ts'
 import { tagResource } from '../tags/tag-document.ts'
@@ -42,6 +43,7 @@ export const descriptions: readonly ResourceDescription[] = [
   outputDescription,
   outputPreviewDescription,
   outputChangeDescription,
+  outputVersionDescription,
   stateVersionDescription,
   tagResource.description,
   tagBindingResource.description,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { closedObject, nullable, type ResourceDescription } from '../jsonapi/description.ts'
+import { closedObject, nullable, relationMaybe, type ResourceDescription } from '../jsonapi/description.ts'
 import { fragment, type Fragment } from '../jsonapi/document.ts'
 import type { OutputType } from '../state-file/output-types.ts'
 import { outputTypeSchema } from './output-document.ts'
@@ -39,6 +39,7 @@ const preview = {
 export const outputPreviewDescription: ResourceDescription = {
   type: 'output-previews',
   attributes: { name: Type.String(), ...preview },
+  relationships: { 'state-version': relationMaybe('state-versions') },
   links: { self: Type.String() },
 }
 
@@ -65,11 +66,20 @@ function attributesOf({ sensitive, type, detailedType, text, bytes }: OutputPrev
 }
 
 /** The only function that makes `output-previews` resources. */
-export function outputPreviewFragment(id: string, output: OutputPreview): Fragment {
+export function outputPreviewFragment(
+  id: string,
+  output: OutputPreview,
+  stateVersionId: string | undefined,
+): Fragment {
   return fragment({
     id,
     type: 'output-previews',
     attributes: { name: output.name, ...attributesOf(output) },
+    relationships: {
+      'state-version': {
+        data: stateVersionId === undefined ? null : { id: stateVersionId, type: 'state-versions' },
+      },
+    },
     links: { self: `/api/v2/state-version-outputs/${id}` },
   })
 }

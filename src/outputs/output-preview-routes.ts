@@ -43,7 +43,8 @@ export const outputPreviewRoutes: readonly Route[] = [
       const { tx, actor, standing, resource } = context
       const { current_state_version_id: id } = resource.workspace
       const stateVersion = id === null ? undefined : await findStateVersion(tx, id)
-      if (stateVersion === undefined) throw notFound()
+      // Nothing yet is no refusal: pages ask for it again and again.
+      if (stateVersion === undefined) return tagged('none', listDocument([], context.paging(0)))
       const mayRead = isPermitted('outputs:read', actor, standing, resource.target)
       return previews(context, stateVersion, mayRead ? 'values' : 'values and shapes')
     },

@@ -57,7 +57,10 @@ export async function previewPage(
       found += 1
       if (place < first || place >= first + page.size) continue
       const preview = await previewOf(output, masking)
-      fragments.push(outputPreviewFragment(outputId(stateVersion.output_key, output.position), preview))
+      const id = outputId(stateVersion.output_key, output.position)
+      // Who may not read the values learns nothing about the versions.
+      const version = masking === 'values' ? stateVersion.id : undefined
+      fragments.push(outputPreviewFragment(id, preview, version))
     }
   }
   return { fragments, total: sought === undefined ? stateVersion.outputs_count : found }

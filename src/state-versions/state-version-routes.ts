@@ -59,7 +59,7 @@ export const stateVersionRoutes: readonly Route[] = [
     document: async (context) => {
       const { tx, actor, resource, query, page, paging } = context
       const status = query['filter[status]']
-      const { rows, total } = await listStateVersions(tx, resource.workspace.id, status, page)
+      const { rows, total } = await listStateVersions(tx, resource.workspace.id, status && [status], page)
       const fragments = await stateVersionFragments(context, resource.target, rows)
       const body = listDocument(fragments, paging(total))
       // Their creator is shown the upload URLs, which are rights by themselves, so nothing may keep the answer.

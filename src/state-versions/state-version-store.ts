@@ -18,6 +18,13 @@ export const statuses = [
   'backing_data_permanently_deleted',
 ] as const satisfies StateVersionRow['status'][]
 
+/** Of the versions that have been current: neither a pending nor a discarded upload. */
+export const storedStatuses = [
+  'finalized',
+  'backing_data_soft_deleted',
+  'backing_data_permanently_deleted',
+] as const satisfies StateVersionRow['status'][]
+
 /** Whether the content was deleted, softly or for good. Then nothing may read it. */
 export function isContentDeleted({ status }: Pick<StateVersionRow, 'status'>): boolean {
   return status === 'backing_data_soft_deleted' || status === 'backing_data_permanently_deleted'
@@ -174,11 +181,11 @@ export async function updateFinalized(tx: Transaction, row: Finalized): Promise<
 export async function listStateVersions(
   tx: Transaction,
   workspaceId: string,
-  status: StateVersionRow['status'] | undefined,
+  among: readonly StateVersionRow['status'][] | undefined,
   page: Page,
 ): Promise<{ rows: StateVersionRow[]; total: number }> {
   let query = tx.db.selectFrom('state_versions').where('workspace_id', '=', workspaceId)
-  if (status !== undefined) query = query.where('status', '=', status)
+  if (among !== undefined) query = query.where('status', 'in', among)
   return pageOf(query, page, (found) => found.selectAll().orderBy('number', 'desc'))
 }
 

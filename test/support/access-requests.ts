@@ -254,6 +254,7 @@ export const accessRoutes: readonly AccessRoute[] = [
   route('outputs:read', 'GET', '/state-versions/:state_version_id/output-previews'),
   route('outputs:read', 'GET', '/state-versions/:state_version_id/output-changes'),
   route('outputs:read-current', 'GET', '/workspaces/:workspace_id/current-output-previews'),
+  route('outputs:read', 'GET', '/workspaces/:workspace_id/output-versions'),
   route('refusals:read', 'GET', `${inOrganization}/refusals`),
   route('refusals:read-all', 'GET', '/admin/refusals'),
   route('audit:read', 'GET', `${inOrganization}/audit-events`),
