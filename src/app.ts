@@ -83,6 +83,7 @@ import { WrongPasswords } from './sessions/wrong-passwords.ts'
 import { loginCodeRoutes } from './login/login-code-routes.ts'
 import { loginTokenRoute } from './login/login-token-route.ts'
 import { passwordCheckRoutes } from './sessions/password-check-routes.ts'
+import { passwordLinkRoute } from './sessions/password-link-route.ts'
 import { sessionRoutes } from './sessions/session-routes.ts'
 import { updateSessionsUsed } from './sessions/session-store.ts'
 import { signInRoute } from './sessions/sign-in-route.ts'
@@ -144,7 +145,13 @@ export const routes: readonly Route[] = [
 ]
 
 /** Routes that need no token. */
-const openRoutes: readonly RawRoute[] = [homeRoute, ...serviceRoutes, signInRoute, ...stateUploadRoutes]
+const openRoutes: readonly RawRoute[] = [
+  homeRoute,
+  ...serviceRoutes,
+  signInRoute,
+  passwordLinkRoute,
+  ...stateUploadRoutes,
+]
 export const rawRoutes: readonly RawRoute[] = [...openRoutes, openApiRoute(routes, openRoutes)]
 
 export type App = {

@@ -31,6 +31,28 @@ onEachEngine('signing in', (server) => {
     }
   })
 
+  test('a link tells whose password it sets to those who have it, and stays as it is', async () => {
+    const user = await createUser(server)
+    const link = await passwordLink(server.admin, user.id)
+    const anyone = new Browser(server.address)
+    const show = (given: unknown) =>
+      anyone.request('POST', '/password-links/show', body('password-links', { link: given }))
+    for (let times = 0; times < 2; times += 1) {
+      const shown = await show(link)
+      expect([shown.status, shown.json]).toEqual([200, { username: user.username, email: user.email }])
+      expect(shown.headers.get('cache-control')).toBe('no-store')
+    }
+    await server.admin.post(`/admin/users/${user.id}/actions/suspend`)
+    const refused = [await show(link), await show('unknown')]
+    await server.admin.post(`/admin/users/${user.id}/actions/unsuspend`)
+    expect((await anyone.signIn({ link, password: PASSWORD })).status).toBe(201)
+    refused.push(await show(link))
+    expect(refused.map(({ status, text }) => [status, text])).toEqual(
+      refused.map(() => [401, refused[0]?.text]),
+    )
+    expect((await show(7)).status).toBe(422)
+  })
+
   test('is refused alike for an unknown user, a wrong password, none, and a suspended user', async () => {
     const { user } = await signedIn(server)
     const suspended = await signedIn(server)

@@ -34,9 +34,9 @@ const MINUTE_MS = 60_000
 const KEEP_TOKENS = '/data/attributes/keep-tokens'
 const USERNAME = '/data/attributes/username'
 const WRONG = 'the user name, email or password is wrong'
-const WRONG_LINK = 'the link was used, replaced or has expired; ask for another one'
+export const WRONG_LINK = 'the link was used, replaced or has expired; ask for another one'
 
-const text = Type.String({
+export const text = Type.String({
   minLength: 1,
   maxLength: 512,
   pattern: '^[^\\u0000]*$',
