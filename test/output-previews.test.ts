@@ -351,6 +351,7 @@ onEachEngine('output previews and changes', (server) => {
           'created-at': second.json.data.attributes['created-at'],
           'created-by-name': null,
           status: 'finalized',
+          'outputs-unreadable-reason': null,
         },
       },
       expect.objectContaining({

@@ -70,6 +70,14 @@ test('only a table that a migration makes gets an index in it', () => {
   expect(indexed.filter(({ isNew }) => !isNew)).toEqual([])
 })
 
+test('only the hook and the elements that guard against two presses change something or send a form', () => {
+  const pages = sources.filter((file) => file.startsWith('web/'))
+  const but = (...guards: string[]) => pages.filter((file) => !guards.includes(file))
+  expect(linesMatching(but('web/api/change.ts'), /\buseMutation\b/)).toEqual([])
+  expect(linesMatching(but('web/kit/button.tsx'), /<button\b/)).toEqual([])
+  expect(linesMatching(but('web/kit/form.tsx', 'web/kit/settings-form.tsx'), /<form\b/)).toEqual([])
+})
+
 test('no default exports, no enums', () => {
   const ours = sources.filter((file) => !/^(vite|vitest)\.config\.ts$|\.cjs$/.test(file))
   expect(linesMatching(ours, /^\s*export default\b/)).toEqual([])

@@ -5,9 +5,21 @@ import { accountQuery } from './api/session.ts'
 import { Failed, Loading } from './kit/states.tsx'
 import { NoPage } from './no-page.tsx'
 import { lazyPage, reload } from './lazy-page.ts'
-import { loginSearch } from './login/parameters.ts'
 import { organizationsQuery } from './organizations/organizations-query.ts'
-import { auditSearch, comparison, holders, named, question, searched } from './searches.ts'
+import {
+  auditSearch,
+  comparison,
+  goingOn,
+  holders,
+  home,
+  invitation,
+  loginSearch,
+  onePage,
+  question,
+  refusalSearch,
+  searched,
+  tokenSource,
+} from './searches.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
 
@@ -18,17 +30,14 @@ const root = createRootRouteWithContext<Context>()({})
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/~/sign-in',
-  // Only a path of our own: another address would send people somewhere else.
-  validateSearch: ({ next }: { next?: unknown }): { next?: string } =>
-    typeof next === 'string' && /^\/[^/\\]/.test(next) ? { next } : {},
+  validateSearch: goingOn,
   component: SignInPage,
 })
 
 const welcome = createRoute({
   getParentRoute: () => root,
   path: '/~/welcome',
-  validateSearch: ({ invited }: { invited?: unknown }): { invited?: true } =>
-    invited === true ? { invited } : {},
+  validateSearch: invitation,
   component: lazyPage(() => import('./sign-in/welcome-page.tsx'), 'WelcomePage'),
 })
 
@@ -49,6 +58,7 @@ const shell = createRoute({
 const organizations = createRoute({
   getParentRoute: () => shell,
   path: '/',
+  validateSearch: home,
   loader: ({ context }) => context.queries.ensureQueryData(organizationsQuery(1)),
   component: lazyPage(() => import('./organizations/organizations-page.tsx'), 'OrganizationsPage'),
 })
@@ -73,11 +83,10 @@ const login = createRoute({
   component: lazyPage(() => import('./login/login-page.tsx'), 'LoginPage'),
 })
 
-/** The clients open this address with source=terraform-login. */
 const ownTokens = createRoute({
   getParentRoute: () => shell,
   path: '/settings/tokens',
-  validateSearch: ({ source }: Record<string, unknown>): { source?: string } => named({ source }),
+  validateSearch: tokenSource,
   component: lazyPage(() => import('./account/tokens-page.tsx'), 'OwnTokensPage'),
 })
 
@@ -202,7 +211,7 @@ const organizationSettings = createRoute({
 const siteRefusals = createRoute({
   getParentRoute: () => shell,
   path: '/~/admin/refusals',
-  validateSearch: searched,
+  validateSearch: refusalSearch,
   component: lazyPage(() => import('./refusals/refusals-page.tsx'), 'SiteRefusalsPage'),
 })
 
@@ -230,7 +239,7 @@ const people = createRoute({
 const person = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/people/$person',
-  validateSearch: ({ page }: Record<string, unknown>) => searched({ page }),
+  validateSearch: onePage,
   component: lazyPage(() => import('./people/person-page.tsx'), 'PersonPage'),
 })
 
@@ -251,7 +260,7 @@ const access = createRoute({
 const refusals = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/refusals',
-  validateSearch: searched,
+  validateSearch: refusalSearch,
   component: lazyPage(() => import('./refusals/refusals-page.tsx'), 'RefusalsPage'),
 })
 

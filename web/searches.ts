@@ -1,56 +1,104 @@
-// What the addresses of pages carry behind the question mark.
-import type { AccessQuestion } from './access/access-grants-query.ts'
-import type { AuditFilter } from './audit/audit-page.tsx'
-
-type Comparison = { version?: string | undefined; since?: string | undefined; page?: number }
-type AuditSearch = AuditFilter & { page?: number }
-type Holders = { q?: string; may?: string; who?: 'teams'; page?: number }
-type Question = AccessQuestion & { page?: number }
-
-/** A search text and a page in the address; neither if they are as at the beginning. */
-export const searched = ({ q, page }: { q?: unknown; page?: unknown }): { q?: string; page?: number } => ({
-  ...(typeof q === 'string' && q !== '' ? { q } : {}),
-  ...(typeof page === 'number' && page > 1 ? { page } : {}),
-})
-
-/** The texts among the parameters of an address. */
-export function named<Name extends string>(given: Record<Name, unknown>): { [N in Name]?: string } {
-  const texts: { [N in Name]?: string } = {}
-  for (const name in given) {
-    const value = given[name]
-    if (typeof value === 'string' && value !== '') texts[name] = value
-  }
-  return texts
-}
+/**
+ * What the addresses of pages carry behind the question mark. The router keeps what a function here leaves out, so each
+ * returns every name that it reads, undefined if the value is not valid: nothing else reaches a page.
+ */
 
 type Given = Record<string, unknown>
+type Optional<Values> = { [Name in keyof Values]?: Values[Name] | undefined }
 
-export const comparison = ({ version, since, page }: Given): Comparison => ({
-  ...named({ version, since }),
-  ...searched({ page }),
+/** What a link to the page may leave out. */
+const optional = <Values extends object>(values: Values): Optional<Values> => values
+
+/** A search text and a page in the address; neither if they are as at the beginning. */
+export const searched = ({ q, page }: Given): { q?: string | undefined; page?: number | undefined } => ({
+  q: textOf(q),
+  page: typeof page === 'number' && Number.isSafeInteger(page) && page > 1 ? page : undefined,
 })
 
-export const auditSearch = ({
-  actor,
-  action,
-  resource,
-  request,
-  output,
-  address,
-  page,
-}: Given): AuditSearch => ({
-  ...named({ actor, action, resource, request, output, address }),
-  ...searched({ page }),
-})
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+const paged = ({ page }: Given) => optional({ page: searched({ page }).page })
+
+/** The state version that is shown, and the one that it is compared with. */
+export const comparison = ({ version, since, page }: Given) =>
+  optional({
+    version: textOf(version),
+    since: textOf(since),
+    ...paged({ page }),
+  })
+
+export const auditSearch = ({ actor, action, resource, request, output, address, page }: Given) =>
+  optional({
+    actor: textOf(actor),
+    action: textOf(action),
+    resource: textOf(resource),
+    request: textOf(request),
+    output: textOf(output),
+    address: textOf(address),
+    ...paged({ page }),
+  })
 
 /** Who may do what on a workspace or project: teams or, without `who`, people. */
-export const holders = ({ q, may, who, page }: Given): Holders => ({
-  ...named({ may }),
-  ...(who === 'teams' ? { who } : {}),
-  ...searched({ q, page }),
+export const holders = ({ q, may, who, page }: Given) =>
+  optional({
+    may: textOf(may),
+    who: who === 'teams' ? ('teams' as const) : undefined,
+    ...searched({ q, page }),
+  })
+
+export const question = ({ user, team, workspace, project, page }: Given) =>
+  optional({
+    user: textOf(user),
+    team: textOf(team),
+    workspace: textOf(workspace),
+    project: textOf(project),
+    ...paged({ page }),
+  })
+
+export const onePage = paged
+
+/** `q` is a request id. `all`: also of callers who had the permission. */
+export const refusalSearch = ({ q, all, page }: Given) =>
+  optional({
+    all: all === true ? (true as const) : undefined,
+    ...searched({ q, page }),
+  })
+
+/** After a sign-in: leads to somebody's only organization. */
+export const home = ({ home: isHome }: Given): { home?: true | undefined } => ({
+  home: isHome === true ? isHome : undefined,
 })
 
-export const question = ({ user, team, workspace, project, page }: Given): Question => ({
-  ...named({ user, team, workspace, project }),
-  ...searched({ page }),
+/** The page to go on to after a sign-in. Only a path of our own: another address would send people somewhere else. */
+export const goingOn = ({ next }: Given): { next?: string | undefined } => ({
+  next: typeof next === 'string' && /^\/(?![\/\\])[^\\\p{Cc}]*$/v.test(next) ? next : undefined,
 })
+
+export const invitation = ({ invited }: Given): { invited?: true | undefined } => ({
+  invited: invited === true ? invited : undefined,
+})
+
+/** CLIs open the tokens with source=terraform-login. */
+export const tokenSource = ({ source }: Given) => optional({ source: textOf(source) })
+
+/** The parameters with which `tofu login` and `terraform login` open the page. The server validates them. */
+export const loginParameters = [
+  'client_id',
+  'response_type',
+  'redirect_uri',
+  'code_challenge',
+  'code_challenge_method',
+  'state',
+] as const
+
+type LoginSearch = { readonly [Name in (typeof loginParameters)[number]]?: string | undefined }
+
+export const loginSearch = (given: Given): LoginSearch =>
+  Object.fromEntries(
+    loginParameters.map((name) => {
+      const value = given[name]
+      return [name, typeof value === 'number' ? String(value) : textOf(value)]
+    }),
+  )

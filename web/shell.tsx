@@ -1,11 +1,12 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate, useParams, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, type RefObject } from 'react'
+import { useChange } from './api/change.ts'
 import { accountQuery, signOut } from './api/session.ts'
 import { Find } from './find/find.tsx'
 import { Button } from './kit/button.tsx'
 import { heading, keepFocus } from './kit/kept-focus.ts'
-import { Failed } from './kit/states.tsx'
+import { AskAt, Failed } from './kit/states.tsx'
 import { organizationQuery } from './organizations/organizations-query.ts'
 import { placesFor } from './places.ts'
 import styles from './shell.module.css'
@@ -19,14 +20,15 @@ export function Shell() {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const main = useRef<HTMLElement>(null)
-  useAnnouncedPage(main)
+  useAnnouncedPage(main, organization)
+  const place = useQuery({ ...organizationQuery(organization ?? ''), enabled: organization !== undefined })
   useEffect(keepFocus, [])
   const leave = async (next?: string) => {
     await navigate({ to: '/~/sign-in', search: next === undefined ? {} : { next } })
     queries.clear()
   }
   const { href } = useLocation()
-  const signingOut = useMutation({ mutationFn: signOut, onSuccess: () => leave() })
+  const signingOut = useChange({ mutationFn: signOut, onSuccess: () => leave() })
   return (
     <>
       <a
@@ -64,8 +66,10 @@ export function Shell() {
       <div className={styles.frame}>
         {organization === undefined ? null : <Places organization={organization} />}
         <main id="content" className={styles.page} ref={main}>
-          {/* Nothing of one organization stays on the pages of another one. */}
-          <Outlet key={organization} />
+          <AskAt value={place.data?.data.attributes.email}>
+            {/* Nothing of one organization stays on the pages of another one. */}
+            <Outlet key={organization} />
+          </AskAt>
         </main>
       </div>
       <PasswordGuard />
@@ -98,7 +102,7 @@ function Places({ organization }: { readonly organization: string }) {
 }
 
 /** Names the document after the heading of each page, and its tab. After a navigation the heading gets the focus. */
-function useAnnouncedPage(main: RefObject<HTMLElement | null>) {
+function useAnnouncedPage(main: RefObject<HTMLElement | null>, organization: string | undefined) {
   // The page that is drawn. The address changes before the script of the next page has arrived.
   const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
   const before = useRef(pathname)
@@ -109,7 +113,9 @@ function useAnnouncedPage(main: RefObject<HTMLElement | null>) {
       const found = heading()
       if (found === null) return
       const tab = place.querySelector('nav [aria-current=page]')
-      const title = [...(tab === null ? [] : [tab.textContent]), found.textContent, 'Purser'].join(' · ')
+      const title = [tab?.textContent, found.textContent, organization, 'Purser']
+        .filter((part) => part !== undefined)
+        .join(' · ')
       if (document.title !== title) document.title = title
       if (before.current === pathname) return
       // A document that has just been opened begins at its top, and a tab that was chosen keeps the focus.
@@ -121,5 +127,5 @@ function useAnnouncedPage(main: RefObject<HTMLElement | null>) {
     const observer = new MutationObserver(announce)
     observer.observe(place, { childList: true, subtree: true, characterData: true })
     return () => observer.disconnect()
-  }, [main, pathname])
+  }, [main, pathname, organization])
 }

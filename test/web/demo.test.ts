@@ -38,7 +38,7 @@ describe('the demo data', () => {
     await page.getByLabel('New password', { exact: true }).fill(PASSWORD)
     await page.getByLabel('New password, again').fill(PASSWORD)
     await page.getByRole('button').click()
-    await page.getByRole('link', { name: 'demo' }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
     return { tab, address }
   }
 

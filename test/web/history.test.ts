@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { linkOf } from '../support/chromium.ts'
 import { usePages } from '../support/pages.ts'
 import { base64, createState, lock, postState, stateText } from '../support/states.ts'
-import { createWorkspace } from '../support/world.ts'
+import { addMember, createTeam, createWorkspace, grantWorkspace } from '../support/world.ts'
 
 const VERSIONS = 25
 const outputs = (serial: number) => JSON.stringify({ address: { value: `host-${serial}`, type: 'string' } })
@@ -39,11 +39,11 @@ describe('a history of several pages', () => {
     await linkOf(page, 'Workspace', 'History').click()
     await serial(page, VERSIONS).or(page.getByRole('alert')).first().waitFor()
     expect(await page.getByRole('alert').allInnerTexts()).toEqual([])
-    // With the time zone.
-    expect(await page.locator('td time').first().textContent()).toMatch(/[AP]M [A-Z]/)
-    const changed = page.getByText('changed').locator('time')
-    expect(await changed.textContent()).toMatch(/ago$|^now$/)
-    expect(await changed.getAttribute('title')).toMatch(/[AP]M [A-Z]/)
+    for (const time of [page.locator('td time').first(), page.getByText('changed').locator('time')]) {
+      expect(await time.textContent()).toMatch(/ago$|^now$/)
+      // With the time zone.
+      expect(await time.getAttribute('title')).toMatch(/[AP]M [A-Z]/)
+    }
   })
 
   test('says which state has outputs that cannot be read, and so does the page of the workspace', async () => {
@@ -81,5 +81,26 @@ describe('a history of several pages', () => {
       `/workspaces/${workspaceId}/current-state-version-outputs`,
     )
     expect(current.json.data[0].attributes.value).toBe('host-5')
+  })
+
+  test('shows a reader of outputs what changed, and offers no download', async () => {
+    const { organization, server } = pages
+    const team = await createTeam(organization)
+    const access = { access: 'custom', 'state-versions': 'read-outputs' }
+    await grantWorkspace(organization, team, workspaceId, access)
+    await pages.add('reader', await addMember(server, organization, [team]))
+    const { page, complaints } = await pages.signIn('reader')
+    await page.goto(`${pages.address}/workspaces/database`)
+    const line = page.getByText('State version with')
+    await line.getByText(`by ${pages.usernameOf('owner')}`).waitFor()
+    await line.getByRole('link').click()
+    await page.getByText('0 added · 1 changed').waitFor()
+    await page.getByText('Teams with the access read or more may download states.').waitFor()
+    expect(await page.getByRole('link', { name: 'Download' }).count()).toBe(0)
+    await serial(page, 5).or(serial(page, VERSIONS)).first().waitFor()
+    expect(await page.getByRole('button', { name: /^Roll back/ }).count()).toBe(0)
+    expect(complaints).toEqual([])
+    const refusals = await organization.owner.client.get(`/organizations/${organization.name}/refusals`)
+    expect(refusals.json.data).toEqual([])
   })
 })

@@ -55,7 +55,7 @@ describe('the pages', () => {
     await tab.page.getByLabel('User name or email').fill(logins[who] as string)
     await tab.page.getByLabel('Password').fill(PASSWORD)
     await tab.page.getByRole('button', { name: 'Sign in' }).click()
-    await tab.page.getByRole('heading', { name: 'Organizations' }).waitFor()
+    await tab.page.getByRole('heading', { name: 'Workspaces' }).waitFor()
     return tab
   }
   test('sign somebody in, in the words of the server if that fails, and out', async () => {
@@ -71,7 +71,7 @@ describe('the pages', () => {
     await page.getByLabel('Password').fill(PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Teams' }).waitFor()
-    await expect.poll(() => page.title()).toBe('Teams · Purser')
+    await expect.poll(() => page.title()).toBe(`Teams · ${organization.name} · Purser`)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in to Purser' }).waitFor()
     expect(await page.title()).toBe('Sign in · Purser')
@@ -101,6 +101,9 @@ describe('the pages', () => {
     const tab = await open()
     const { page } = tab
     await page.goto(`${server.address}/app/~/welcome#${await passwordLink(server.admin, id)}`)
+    // Whose password it is, and what it must be.
+    await page.getByText(`For ${organization.owner.username} (${organization.owner.email}).`).waitFor()
+    await page.getByText('At least 8 characters').waitFor()
     await page.getByLabel('New password', { exact: true }).fill(PASSWORD)
     expect(page.url()).toBe(`${server.address}/app/~/welcome`)
     await page.getByLabel('New password, again').fill('another')
@@ -109,7 +112,7 @@ describe('the pages', () => {
     await expectWellMade(tab)
     await page.getByLabel('New password, again').fill(PASSWORD)
     await page.getByRole('button').click()
-    await page.getByRole('link', { name: organization.name }).waitFor()
+    await page.getByRole('heading', { name: 'Workspaces' }).waitFor()
     await expectWellMade(tab)
   })
 
@@ -124,12 +127,16 @@ describe('the pages', () => {
     for (const secret of [ended, link]) {
       await page.goto(`${server.address}/app/~/welcome#${secret}`)
       await expect.poll(() => page.url()).toBe(`${server.address}/app/~/welcome`)
+      if (secret === ended) {
+        // Before anybody has typed a password.
+        await page.getByText('the link was used, replaced or has expired').waitFor()
+      }
       await page.getByLabel('New password', { exact: true }).fill(PASSWORD)
       await page.getByLabel('New password, again').fill(PASSWORD)
       await page.getByRole('button').click()
       if (secret === ended) await page.getByText('the link was used, replaced or has expired').waitFor()
     }
-    await page.getByRole('link', { name: organization.name }).waitFor()
+    await page.getByRole('heading', { name: 'Workspaces' }).waitFor()
     expect(tab.complaints).toEqual([])
   })
 

@@ -117,7 +117,7 @@ describe('the pages of lists', () => {
     const path = address()
     await page.goto(`${pages.address}/${path}${path.includes('?') ? '&' : '?'}page=7`)
     await page.getByRole('button', { name: 'Show the first page' }).click({ timeout: 10_000 })
-    const words = shown ?? 'There are no refusals'
+    const words = shown ?? 'Nobody was refused'
     await page.getByRole('main').getByText(words, { exact: false }).first().waitFor({ timeout: 10_000 })
   })
 })

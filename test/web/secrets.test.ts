@@ -70,12 +70,12 @@ describe('a secret', () => {
     await page.getByLabel('New password', { exact: true }).fill(PASSWORD)
     await page.getByLabel('New password, again').fill(PASSWORD)
     await page.getByRole('button').click()
-    await page.getByRole('heading', { name: 'Organizations' }).waitFor()
+    await page.getByRole('heading', { name: 'Workspaces' }).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('User name or email').fill(pages.usernameOf('owner'))
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { name: 'Organizations' }).waitFor()
+    await page.getByRole('heading', { name: 'Workspaces' }).waitFor()
     const cookies = await context.cookies()
     secrets.cookie = cookies.find(({ name }) => name === 'purser-session')?.value ?? ''
 

@@ -179,7 +179,7 @@ describe('the pages of a team', () => {
     await rowOf(tab, 'database').getByText('write', { exact: true }).waitFor()
     await expectWellMade(tab)
     await page.getByRole('link', { name: 'Permissions' }).click()
-    await page.getByText('You may not change these').waitFor()
+    await page.getByText('An owner may change these').waitFor()
     expect(await page.getByRole('checkbox', { name: /^manage-projects/ }).isDisabled()).toBe(true)
     await expectWellMade(tab)
     await page.getByRole('link', { name: 'Members' }).click()

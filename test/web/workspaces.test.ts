@@ -118,7 +118,9 @@ describe('the pages of a workspace', () => {
     expect(await copied('JSON', 'cluster_id')).toBe('90071992547409931.50')
     expect(await copied('JSON', 'address')).toBe('"new.example"')
     expect(await copied('HCL (tfe_outputs)', 'address')).toContain(`.values.address`)
-    expect(await copied('curl', 'address')).toContain('/api/v2/state-version-outputs/wsout-')
+    expect(await copied('curl', 'address')).toMatch(
+      /\/api\/v2\/workspaces\/ws-\w+\/current-state-version-outputs$/,
+    )
   })
 
   test('announce a new state, and show it on a click', async () => {
@@ -183,7 +185,7 @@ describe('the pages of a workspace', () => {
     await page.goto(`${pages.address}/workspaces/${workspaceId}`)
     await rowOf(tab, 'address').waitFor()
     expect(await page.getByRole('button', { name: 'Reveal password' }).count()).toBe(0)
-    await rowOf(tab, 'password').getByText('it needs the access read-outputs').waitFor()
+    await rowOf(tab, 'password').getByText('Teams with the access read-outputs may read it').waitFor()
     await expectWellMade(tab)
   })
 

@@ -20,7 +20,8 @@ const FROM = '/shell/$organization/access'
 /** What somebody may do, and which grants add up to it. The question is in the address, so it can be sent to others. */
 export function AccessPage() {
   const { organization } = useParams({ from: FROM })
-  const { page = 1, ...question } = useSearch({ from: FROM })
+  const { user: asked, team, workspace, project, page = 1 } = useSearch({ from: FROM })
+  const question = { user: asked, team, workspace, project }
   const navigate = useNavigate({ from: '/$organization/access' })
   const user = useQuery(accountQuery).data?.data.attributes.username
   const mayAsk = useMayAsk(organization)

@@ -4,6 +4,7 @@ import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import type { Chosen } from '../kit/choice.tsx'
 import styles from '../kit/kit.module.css'
+import { Offer } from '../kit/offer.tsx'
 import { PagedTable } from '../kit/paged-table.tsx'
 import { Failed } from '../kit/states.tsx'
 import { accessGrantsQuery, effectiveAccessQuery, type Grant } from './access-grants-query.ts'
@@ -15,6 +16,8 @@ import { choiceNames } from './levels.ts'
 import { PlaceHolders } from './place-holders.tsx'
 import { TeamChoice } from './team-choice.tsx'
 import { useAccessChange } from './use-access-change.ts'
+
+const CHANGE = 'see all access here, and change it'
 
 type Doing = { readonly what: 'give' } | { readonly what: 'change' | 'take away'; readonly grant: Grant }
 
@@ -40,17 +43,13 @@ export function PlaceAccess({
   const done = () => setDoing(undefined)
   return (
     <>
-      {mayShare ? (
+      <Offer may={may && mayShare} who={`An admin of the ${kind}`} to={CHANGE}>
         <p>
           <Button kind="main" onClick={() => setDoing({ what: 'give' })}>
             Give access
           </Button>
         </p>
-      ) : may === undefined ? null : (
-        <p className={styles.dim}>
-          You see the access of your own teams. An admin of the {kind} may change it.
-        </p>
-      )}
+      </Offer>
       {doing?.what === 'give' ? <GiveAccess organization={organization} place={place} onDone={done} /> : null}
       {doing?.what === 'change' ? (
         <ChangeAccess key={doing.grant.id} grant={doing.grant} onDone={done} />
@@ -121,12 +120,14 @@ function GrantRow({
         {isHere && mayShare ? (
           <>
             <Button
+              data-offer={CHANGE}
               aria-label={`Change the access of ${team.name}`}
               onClick={() => onDo({ what: 'change', grant })}
             >
               Change
             </Button>{' '}
             <Button
+              data-offer={CHANGE}
               aria-label={`Take away the access of ${team.name}`}
               onClick={() => onDo({ what: 'take away', grant })}
             >

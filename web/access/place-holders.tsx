@@ -52,7 +52,7 @@ function Holders({ organization, place }: Props) {
       <PagedTable
         query={found}
         columns={[who === 'users' ? 'Person' : 'Team', 'Level', 'By']}
-        counted="found"
+        isCounted
         empty="Nobody may do that here."
         page={page}
         onShow={(number) => ask({ page: number })}

@@ -1,5 +1,6 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useChange } from '../api/change.ts'
 import { request, resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Checked } from '../kit/checked.tsx'
@@ -18,7 +19,7 @@ type Passwords = {
 export function PasswordForm() {
   const [differs, setDiffers] = useState(false)
   const queries = useQueryClient()
-  const save = useMutation({
+  const save = useChange({
     mutationFn: (passwords: Passwords) =>
       request('/account/password', { method: 'PATCH', body: resource('users', passwords) }),
     gcTime: 0,

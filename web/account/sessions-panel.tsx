@@ -1,5 +1,6 @@
-import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useChange } from '../api/change.ts'
 import { pageOf, request, type Page } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { PagedTable } from '../kit/paged-table.tsx'
@@ -27,7 +28,7 @@ export function SessionsPanel({ userId }: { readonly userId: string }) {
   const [page, setPage] = useState(1)
   const sessions = useQuery(sessionsQuery(userId, page))
   const queries = useQueryClient()
-  const end = useMutation({
+  const end = useChange({
     mutationFn: (path: string) => request(path, { method: 'DELETE' }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
   })

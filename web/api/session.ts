@@ -45,6 +45,11 @@ export function signIn(login: string, password: string): Promise<string> {
   return createSession({ login, password })
 }
 
+/** Whose password a link sets. The link is not used up. */
+export function linkedAccount(link: string): Promise<{ username: string | null; email: string | null }> {
+  return request('/password-links/show', { method: 'POST', body: resource('password-links', { link }) })
+}
+
 /** Sets a password with a link, and a user name if there is no account yet, and signs in. */
 export async function signInByLink(given: {
   readonly link: string

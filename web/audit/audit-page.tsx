@@ -8,6 +8,7 @@ import { Form, type TextOf } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
 import { PagedTable } from '../kit/paged-table.tsx'
 import { Time } from '../kit/time.tsx'
+import { auditSearch } from '../searches.ts'
 
 const FROM = '/shell/$organization/audit'
 
@@ -21,7 +22,7 @@ type AuditEvent = {
   readonly details: Readonly<Record<string, unknown>> | null
 }
 
-export type AuditFilter = {
+type AuditFilter = {
   readonly actor?: string | undefined
   readonly action?: string | undefined
   readonly resource?: string | undefined
@@ -49,7 +50,7 @@ const auditQuery = (organization: string, filter: AuditFilter, page: number) =>
 /** Who did what in the organization, newest first. */
 export function AuditPage() {
   const { organization } = useParams({ from: FROM })
-  const { page = 1, ...filter } = useSearch({ from: FROM })
+  const { page = 1, ...filter } = auditSearch(useSearch({ from: FROM }))
   const navigate = useNavigate({ from: '/$organization/audit' })
   const events = useQuery(auditQuery(organization, filter, page))
   const ask = (textOf: TextOf) => {

@@ -2,7 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { Page } from '../api/client.ts'
 import { Field } from './field.tsx'
 import styles from './kit.module.css'
-import { Answered } from './states.tsx'
+import { Answered, foundInWords } from './states.tsx'
 
 const SHOWN = 10
 
@@ -39,9 +39,7 @@ export function Choice({
         onChange={(event) => onSearch(event.target.value)}
       />
       <p role="status" className={styles.unseen}>
-        {found.data === undefined
-          ? ''
-          : `${found.data.meta.pagination['total-count'].toLocaleString('en')} found`}
+        {found.data === undefined ? '' : foundInWords(found.data.meta.pagination['total-count'])}
       </p>
       <Answered query={found} isEmpty={({ data }) => data.length === 0} empty={`No ${what} matches “${q}”.`}>
         {({ data, meta: { pagination } }) => (

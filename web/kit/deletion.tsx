@@ -1,5 +1,6 @@
-import { useMutation, useQueryClient, type QueryKey } from '@tanstack/react-query'
+import { useQueryClient, type QueryKey } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
+import { useChange } from '../api/change.ts'
 import { request } from '../api/client.ts'
 import { Button } from './button.tsx'
 import { Field } from './field.tsx'
@@ -31,7 +32,7 @@ export function Deletion({
   const [isAsked, setAsked] = useState(false)
   const [typed, setTyped] = useState('')
   const queries = useQueryClient()
-  const remove = useMutation({
+  const remove = useChange({
     mutationFn: () => request(path, { method }),
     onSuccess: async () => {
       await onDone?.()

@@ -2,18 +2,18 @@ import type { ReactNode } from 'react'
 import type { Page } from '../api/client.ts'
 import styles from './kit.module.css'
 import { EmptyPage, Pager } from './pager.tsx'
-import { Answered, useLasting, type Query } from './states.tsx'
+import { Answered, foundInWords, useLasting, type Query } from './states.tsx'
 import { Table } from './table.tsx'
 
 /**
  * A page of a list as a table, with the way to the other pages; or that it is loading, failed or empty.
- * @param counted what the list has, after the number of all of them, such as "found"; without it no number is shown
+ * @param isCounted whether the number of all of them is shown
  * @param children makes the rows
  */
 export function PagedTable<List extends Page<unknown>>({
   query,
   columns,
-  counted,
+  isCounted = false,
   empty,
   hidden,
   page,
@@ -22,7 +22,7 @@ export function PagedTable<List extends Page<unknown>>({
 }: {
   readonly query: Query<List>
   readonly columns: readonly string[]
-  readonly counted?: string
+  readonly isCounted?: boolean
   readonly empty: ReactNode
   /** Said in place of a 404 that the reader may expect. */
   readonly hidden?: ReactNode
@@ -33,12 +33,12 @@ export function PagedTable<List extends Page<unknown>>({
   const { data: shown, isPlaceholderData: isBusy = false } = query
   const isSlow = useLasting(isBusy)
   const total = shown?.meta.pagination['total-count'] ?? 0
-  const count = shown === undefined || counted === undefined ? '' : `${total.toLocaleString('en')} ${counted}`
+  const count = shown === undefined || !isCounted ? '' : foundInWords(total)
   return (
     <>
       {/* Said to readers who do not see that a search has changed the list. That there is nothing is said below, too. */}
       <p role="status" className={total > 0 && count !== '' ? styles.dim : styles.unseen}>
-        {isSlow && counted !== undefined ? 'Loading …' : count}
+        {isSlow && isCounted ? 'Loading …' : count}
       </p>
       <Answered
         query={query}

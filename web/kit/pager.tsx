@@ -22,10 +22,10 @@ export function Pager({
   if (page === 1 && shown === 1 && next === null) return null
   return (
     <nav aria-label="Pages">
-      <Button disabled={page === 1 || isBusy} onClick={() => onShow(page - 1)}>
+      <Button repeats disabled={page === 1 || isBusy} onClick={() => onShow(page - 1)}>
         Previous
       </Button>{' '}
-      <Button disabled={next === null || isBusy} onClick={() => onShow(page + 1)}>
+      <Button repeats disabled={next === null || isBusy} onClick={() => onShow(page + 1)}>
         Next
       </Button>{' '}
       <span role="status">

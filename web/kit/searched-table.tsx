@@ -4,7 +4,7 @@ import { PagedTable } from './paged-table.tsx'
 import { SearchField } from './search-field.tsx'
 
 /** The search and the page of a list, as the address of a page of this interface has them. */
-export type Search = { q?: string | undefined; page?: number }
+export type Search = { q?: string | undefined; page?: number | undefined }
 
 /**
  * A list as a table of pages, with a search above it.

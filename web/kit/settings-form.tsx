@@ -2,6 +2,7 @@ import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'rea
 import { Button } from './button.tsx'
 import { Checked } from './checked.tsx'
 import styles from './kit.module.css'
+import { WhoMay } from './offer.tsx'
 
 /** The fields in which something was changed, by their names: a text, or whether a box is checked. */
 export type Changed = Readonly<Record<string, string | boolean>>
@@ -44,6 +45,8 @@ export function SettingsForm({
   const typedOver = useRef(new Map<string, string | boolean>())
   const [overtaken, setOvertaken] = useState('')
   const [isChecking, setChecking] = useState(false)
+  /** Known before `isChecking` is drawn. */
+  const checks = useRef(false)
   // A field follows its default value until something is typed in it. What React sets at first counts as typed.
   useEffect(() => form.current?.reset(), [])
   useEffect(() => {
@@ -66,10 +69,13 @@ export function SettingsForm({
     if (form.current !== null) setOvertaken(changedByOthers(fieldsOf(form.current)))
   })
   const submit = async (fields: readonly HTMLInputElement[]) => {
+    if (checks.current) return
+    checks.current = true
     setChecking(true)
     await latest()
     // What was read is drawn by now.
     await new Promise((resolve) => setTimeout(resolve))
+    checks.current = false
     setChecking(false)
     const others = changedByOthers(fields)
     // Said first. Who saves again has read it.
@@ -91,7 +97,7 @@ export function SettingsForm({
         void submit(fieldsOf(event.currentTarget))
       }}
     >
-      {mayChange ? null : <p className={styles.dim}>You may not change these. {whoMay} may.</p>}
+      {mayChange ? null : <WhoMay who={whoMay} to={`change these ${title.toLowerCase()}`} />}
       <Checked error={change.error}>{children}</Checked>
       <p role="status">{change.isSuccess ? 'Saved.' : ''}</p>
       <p role="status" className={styles.problem}>
@@ -100,7 +106,12 @@ export function SettingsForm({
           : `Somebody else has changed this meanwhile. ${overtaken}. If you save, your value replaces it.`}
       </p>
       {mayChange ? (
-        <Button type="submit" kind="main" disabled={change.isPending || isChecking}>
+        <Button
+          type="submit"
+          kind="main"
+          data-offer={`change these ${title.toLowerCase()}`}
+          disabled={change.isPending || isChecking}
+        >
           {button}
         </Button>
       ) : null}

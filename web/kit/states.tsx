@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactNode } from 'react'
+import { createContext, use, useEffect, useState, type ReactNode } from 'react'
 import { ApiError, isStatus } from '../api/errors.ts'
 import { Button } from './button.tsx'
 import styles from './kit.module.css'
@@ -25,10 +25,16 @@ export function Loading() {
   )
 }
 
+/** How many there are, for every list. */
+export const foundInWords = (total: number) => `${total.toLocaleString('en')} found`
+
 /** What would be here, and the next step. */
 export function Empty({ children }: { readonly children: ReactNode }) {
   return <div className={styles.notice}>{children}</div>
 }
+
+/** Where to ask somebody who may give access; undefined if the reader may not know. */
+export const AskAt = createContext<string | undefined>(undefined)
 
 /** Why something could not be shown or done, in the server's words. */
 export function Failed({
@@ -42,12 +48,20 @@ export function Failed({
   readonly onRetry?: () => void
 }) {
   const isNotFound = isStatus(error, 404)
+  const email = use(AskAt)
   return (
     <div className={styles.notice} data-kind="bad" role="alert">
       <p id={id}>
-        {isNotFound
-          ? 'Not there, or not for you. Ask an owner of the organization, with this id.'
-          : messageOf(error)}
+        {!isNotFound ? (
+          messageOf(error)
+        ) : email === undefined ? (
+          'Not there, or not for you. Ask an owner of the organization, with this id.'
+        ) : (
+          <>
+            Not there, or not for you. Ask an owner of the organization, at{' '}
+            <a href={`mailto:${encodeURIComponent(email)}`}>{email}</a>, with this id.
+          </>
+        )}
       </p>
       {error instanceof ApiError && error.requestId !== '' ? (
         <p>

@@ -1,14 +1,5 @@
 const words = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 
-/**
- * A moment, as the reader's browser writes times, with the time zone: logs and other people may have another one. Null is
- * never.
- */
-export function Time({ at }: { readonly at: string | null }) {
-  if (at === null) return 'never'
-  return <time dateTime={at}>{words.format(new Date(at))}</time>
-}
-
 const units = [
   ['year', 31_536_000],
   ['month', 2_592_000],
@@ -19,8 +10,12 @@ const units = [
 
 const spans = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
-/** How long ago a moment was, such as "4 minutes ago". The exact time is in its title. */
-export function Ago({ at }: { readonly at: string }) {
+/**
+ * How long ago a moment was, or in how long it is, such as "4 minutes ago". Its title is the exact time as the reader's
+ * browser writes times, with the time zone: logs and other people may have another one. Null is never.
+ */
+export function Time({ at }: { readonly at: string | null }) {
+  if (at === null) return 'never'
   const then = new Date(at)
   const seconds = (then.getTime() - Date.now()) / 1_000
   const [unit, length] = units.find(([, each]) => Math.abs(seconds) >= each) ?? (['second', 1] as const)

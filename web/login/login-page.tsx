@@ -1,12 +1,13 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useChange } from '../api/change.ts'
 import { request, resource, type One } from '../api/client.ts'
 import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import styles from '../kit/kit.module.css'
 import { Failed } from '../kit/states.tsx'
-import { loginParameters } from './parameters.ts'
+import { loginParameters } from '../searches.ts'
 
 type Code = { readonly 'redirect-to': string }
 
@@ -15,7 +16,7 @@ export function LoginPage() {
   const search = useSearch({ from: '/shell/~/login' })
   const account = useQuery(accountQuery)
   const [isRefused, setRefused] = useState(false)
-  const consent = useMutation({
+  const consent = useChange({
     mutationFn: () => {
       const attributes = Object.fromEntries(
         loginParameters.map((name) => [name.replaceAll('_', '-'), search[name] ?? '']),

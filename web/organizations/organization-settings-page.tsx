@@ -1,11 +1,13 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useChange } from '../api/change.ts'
 import { inOrganization, request, resource, type One } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
+import { Offer } from '../kit/offer.tsx'
 import { SettingsForm } from '../kit/settings-form.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
 import { Time } from '../kit/time.tsx'
@@ -26,29 +28,35 @@ export function OrganizationSettingsPage() {
         {({ data: { attributes } }) => (
           <>
             <Rules key={attributes.name} attributes={attributes} latest={found.refetch} />
-            {attributes.permissions['can-update'] === true ? (
+            <Offer
+              may={attributes.permissions['can-update']}
+              who="An owner"
+              to="say how long tokens may live"
+            >
               <TokenLifetimes attributes={attributes} latest={found.refetch} />
-            ) : null}
-            {attributes.permissions['can-update-api-token'] === true ? (
+            </Offer>
+            <Offer
+              may={attributes.permissions['can-update-api-token']}
+              who="An owner"
+              to="make and revoke the token of the organization"
+            >
               <OrganizationToken organization={organization} />
-            ) : null}
-            {attributes.permissions['can-destroy'] === true ? (
-              <>
-                <h2>Delete</h2>
-                <Deletion
-                  what="the organization"
-                  name={organization}
-                  path={`/organizations/${encodeURIComponent(organization)}`}
-                  queryKey={organizationQuery(organization).queryKey}
-                  onDone={() => navigate({ to: '/' })}
-                >
-                  <p>
-                    All teams, workspaces, states and tokens of the organization end with it. Its audit events
-                    are kept. This cannot be undone.
-                  </p>
-                </Deletion>
-              </>
-            ) : null}
+            </Offer>
+            <Offer may={attributes.permissions['can-destroy']} who="An owner" to="delete the organization">
+              <h2>Delete</h2>
+              <Deletion
+                what="the organization"
+                name={organization}
+                path={`/organizations/${encodeURIComponent(organization)}`}
+                queryKey={organizationQuery(organization).queryKey}
+                onDone={() => navigate({ to: '/' })}
+              >
+                <p>
+                  All teams, workspaces, states and tokens of the organization end with it. Its audit events
+                  are kept. This cannot be undone.
+                </p>
+              </Deletion>
+            </Offer>
           </>
         )}
       </Answered>
@@ -66,7 +74,7 @@ function Rules({
   const { name, email, permissions } = attributes
   const mayChange = permissions['can-update'] === true
   const queries = useQueryClient()
-  const save = useMutation({
+  const save = useChange({
     mutationFn: (changed: object) =>
       request(`/organizations/${encodeURIComponent(name)}`, {
         method: 'PATCH',
@@ -167,7 +175,7 @@ function RevokeToken({
     queryFn: ({ signal }) => request<One<Token>>(path, { signal }),
     gcTime: 0,
   })
-  const revoke = useMutation({
+  const revoke = useChange({
     mutationFn: () => request(path, { method: 'DELETE' }),
     onSuccess: onRevoked,
   })

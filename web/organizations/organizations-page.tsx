@@ -1,14 +1,16 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useChange } from '../api/change.ts'
 import { related, request, resource, type Resource } from '../api/client.ts'
 import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
 import { NewForm } from '../kit/new-form.tsx'
+import { Offer } from '../kit/offer.tsx'
 import { Pager } from '../kit/pager.tsx'
-import { Answered, Empty, Failed } from '../kit/states.tsx'
+import { Answered, Empty, Failed, Loading } from '../kit/states.tsx'
 import { Table } from '../kit/table.tsx'
 import { ownInvitationsQuery, type Membership } from '../people/people-query.ts'
 import { organizationsQuery } from './organizations-query.ts'
@@ -17,10 +19,19 @@ import { organizationsQuery } from './organizations-query.ts'
 export function OrganizationsPage() {
   const [page, setPage] = useState(1)
   const organizations = useQuery(organizationsQuery(page))
-  const invitations = useQuery(ownInvitationsQuery).data ?? []
+  const waiting = useQuery(ownInvitationsQuery)
+  const invitations = waiting.data ?? []
+  const { home } = useSearch({ from: '/shell/' })
   const account = useQuery(accountQuery).data?.data.attributes
   const mayCreate = account?.permissions['can-create-organizations'] === true
   const hasNothing = page === 1 && organizations.data?.data.length === 0 && invitations.length === 0
+  const [first, ...others] = organizations.data?.data ?? []
+  if (home === true) {
+    if (waiting.isPending || organizations.isPending) return <Loading />
+    // There is nothing to choose.
+    if (first !== undefined && others.length === 0 && invitations.length === 0)
+      return <Navigate to="/$organization/workspaces" params={{ organization: first.id }} replace />
+  }
   return (
     <>
       <h1>Organizations</h1>
@@ -59,10 +70,9 @@ export function OrganizationsPage() {
           </>
         )}
       </Answered>
-      {mayCreate ? <NewOrganization isFirst={hasNothing} /> : null}
-      {account === undefined || mayCreate ? null : (
-        <p>Only administrators of this site create organizations.</p>
-      )}
+      <Offer may={account && mayCreate} who="An administrator of this site" to="create an organization">
+        <NewOrganization isFirst={hasNothing} />
+      </Offer>
     </>
   )
 }
@@ -70,7 +80,7 @@ export function OrganizationsPage() {
 function Invitation({ invitation }: { readonly invitation: Resource<Membership> }) {
   const queries = useQueryClient()
   const organization = related(invitation, 'organization')?.id ?? ''
-  const answer = useMutation({
+  const answer = useChange({
     mutationFn: (isAccepted: boolean) =>
       isAccepted
         ? request(`/organization-memberships/${invitation.id}/actions/accept`, { method: 'POST' })
@@ -96,7 +106,7 @@ function Invitation({ invitation }: { readonly invitation: Resource<Membership> 
 function NewOrganization({ isFirst }: { readonly isFirst: boolean }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const make = useMutation({
+  const make = useChange({
     mutationFn: (attributes: { name: string; email: string }) =>
       request('/organizations', { method: 'POST', body: resource('organizations', attributes) }),
     onSuccess: async (_, { name: organization }) => {

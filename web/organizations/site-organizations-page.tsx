@@ -33,7 +33,7 @@ export function SiteOrganizationsPage() {
         q={q}
         query={usages}
         columns={['Organization', 'Owners', 'Workspaces', 'States']}
-        counted="found"
+        isCounted
         empty="There is no organization yet."
         unmatched={`No organization matches “${q}”.`}
         page={page}

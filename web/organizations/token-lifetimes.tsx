@@ -1,4 +1,5 @@
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useChange } from '../api/change.ts'
 import { inOrganization, request, resource, type Page } from '../api/client.ts'
 import { Field } from '../kit/field.tsx'
 import styles from '../kit/kit.module.css'
@@ -36,7 +37,7 @@ export function TokenLifetimes({
   const { name, 'max-ttl-enabled': isInForce } = attributes
   const policies = useQuery(policiesQuery(name))
   const queries = useQueryClient()
-  const save = useMutation({
+  const save = useChange({
     mutationFn: async ({ 'max-ttl-enabled': wanted, ...days }: Changed) => {
       const changed = Object.entries(days).map(([kind, text]) => ({
         'token-type': kind,

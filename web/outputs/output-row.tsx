@@ -14,21 +14,22 @@ import { PreviewedValue, Value } from './value.tsx'
 import { curlOf, hclOf, typeInWords } from './words.ts'
 
 const SHOWN_SECONDS = 30
-const MAY_NOT = 'You may not read it: it needs the access read-outputs.'
+const MAY_NOT = 'Teams with the access read-outputs may read it.'
 
 type Props = {
   readonly output: Resource<NamedPreview>
+  readonly workspaceId: string
   readonly mayReveal: boolean
   readonly form: CopyForm
   readonly names: { readonly organization: string; readonly workspace: string } | undefined
 }
 
-export function OutputRow({ output, mayReveal, form, names }: Props) {
+export function OutputRow({ output, workspaceId, mayReveal, form, names }: Props) {
   const { id, attributes } = output
   const { name, sensitive } = attributes
   const secret = useSecret(id)
   const copy = async (): Promise<string> => {
-    if (form === 'curl') return curlOf(window.location.origin, id)
+    if (form === 'curl') return curlOf(window.location.origin, workspaceId)
     if (form === 'HCL (tfe_outputs)' && names !== undefined)
       return hclOf(names.organization, names.workspace, name)
     const value = await wholeValue(id)

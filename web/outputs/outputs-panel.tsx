@@ -12,6 +12,7 @@ import { Empty, Failed, messageOf } from '../kit/states.tsx'
 import { OutputRow } from './output-row.tsx'
 import shape from './outputs.module.css'
 import { outputsQuery, type NamedPreview } from './outputs-query.ts'
+import { ShownVersion } from './shown-version.tsx'
 
 const FROM = '/shell/$organization/workspaces/$workspace'
 
@@ -23,9 +24,12 @@ export function OutputsPanel({
   workspaceId,
   mayReveal,
   names,
+  hasState,
 }: {
   readonly workspaceId: string
   readonly mayReveal: boolean
+  /** Whether there is a state. Only those who may read outputs know. */
+  readonly hasState?: boolean
   readonly names?: { readonly organization: string; readonly workspace: string }
 }) {
   const { q = '', page = 1 } = useSearch({ from: FROM })
@@ -35,24 +39,7 @@ export function OutputsPanel({
   const [form, setForm] = useState<CopyForm>('value')
   const outputs = useQuery(outputsQuery(workspaceId, q, page, isLive))
   const held = useHeld(outputs.isPlaceholderData ? undefined : outputs.data, `${q} ${page}`)
-  if (isStatus(outputs.error, 404)) {
-    // Whether there is a state is nothing that the server tells a stranger.
-    if (names === undefined) {
-      return (
-        <>
-          <Failed error={outputs.error} />
-          <p className={styles.dim}>
-            If the workspace is new, its outputs appear after the first <code>tofu apply</code>.
-          </p>
-        </>
-      )
-    }
-    return (
-      <Empty>
-        No state yet. Outputs appear after the first <code>tofu apply</code>.
-      </Empty>
-    )
-  }
+  if (isStatus(outputs.error, 404)) return <Failed error={outputs.error} />
   if (isStatus(outputs.error, 409)) return <Empty>{messageOf(outputs.error)}</Empty>
   const isProcessing = outputs.data === undefined && outputs.failureReason !== null
   return (
@@ -88,17 +75,36 @@ export function OutputsPanel({
           A newer state is here. <Button onClick={held.show}>Show it</Button>
         </div>
       ) : null}
+      <ShownVersion workspaceId={workspaceId} names={names} output={(held.shown ?? outputs.data)?.data[0]} />
       <PagedTable
         query={{ ...outputs, data: held.shown ?? outputs.data }}
         columns={['Output', 'Value', 'Type', 'Actions']}
-        counted="found"
-        empty={q === '' ? 'The state has no outputs.' : `No output matches “${q}”.`}
+        isCounted
+        empty={
+          q !== '' ? (
+            `No output matches “${q}”.`
+          ) : hasState === true ? (
+            'The state has no outputs.'
+          ) : (
+            <>
+              {mayReveal ? 'No state yet' : 'No outputs yet'}. Outputs appear after the first{' '}
+              <code>tofu apply</code>.
+            </>
+          )
+        }
         page={page}
         onShow={(number) => show({ q: q || undefined, page: number })}
       >
         {({ data }) =>
           data.map((output) => (
-            <OutputRow key={output.id} output={output} mayReveal={mayReveal} form={form} names={names} />
+            <OutputRow
+              key={output.id}
+              output={output}
+              workspaceId={workspaceId}
+              mayReveal={mayReveal}
+              form={form}
+              names={names}
+            />
           ))
         }
       </PagedTable>
@@ -106,10 +112,11 @@ export function OutputsPanel({
   )
 }
 
-/** Keeps what is shown when a newer answer arrives, so that nothing moves under the pointer. */
+/** Keeps what is shown when a newer answer arrives, so that nothing moves under the pointer. An empty one is not kept. */
 function useHeld(newest: Page<NamedPreview> | undefined, question: string) {
   const [held, setHeld] = useState<{ question: string; answer: Page<NamedPreview> }>()
-  if (newest !== undefined && held?.question !== question) setHeld({ question, answer: newest })
+  const isFresh = held?.question !== question || (held.answer.data.length === 0 && held.answer !== newest)
+  if (newest !== undefined && isFresh) setHeld({ question, answer: newest })
   const shown = held?.question === question ? held.answer : undefined
   return {
     shown,

@@ -27,9 +27,9 @@ locals {
 `
 }
 
-/** A command that reads an output. The token is in the variable TOKEN. */
-export function curlOf(origin: string, outputId: string): string {
-  return `curl -sS -H "Authorization: Bearer $TOKEN" ${origin}/api/v2/state-version-outputs/${outputId}`
+/** A command that reads the current outputs, also after the next apply. The token is in the variable TOKEN. */
+export function curlOf(origin: string, workspaceId: string): string {
+  return `curl -sS -H "Authorization: Bearer $TOKEN" ${origin}/api/v2/workspaces/${workspaceId}/current-state-version-outputs`
 }
 
 function quoted(text: string): string {

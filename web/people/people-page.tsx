@@ -1,15 +1,17 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AskLink } from '../access/ask-link.tsx'
 import { AccessPreview } from '../access/access-preview.tsx'
 import { useAccessChange } from '../access/use-access-change.ts'
+import { useChange } from '../api/change.ts'
 import { inOrganization, request, resource, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Checked } from '../kit/checked.tsx'
 import { Field } from '../kit/field.tsx'
 import { Form } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
+import { Offer } from '../kit/offer.tsx'
 import { SearchedTable, type Search } from '../kit/searched-table.tsx'
 import { Failed } from '../kit/states.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
@@ -31,17 +33,19 @@ export function PeoplePage() {
   const show = (search: Search) => void navigate({ search, replace: true })
   const people = useQuery(membersOfOrganizationQuery(organization, q, page))
   const place = useQuery(organizationQuery(organization))
-  const mayInvite = place.data?.data.attributes.permissions['can-manage-users'] === true
+  const mayInvite = place.data?.data.attributes.permissions['can-manage-users']
   return (
     <>
       <h1>People</h1>
-      {mayInvite ? <Invite organization={organization} /> : null}
+      <Offer may={mayInvite} who="An owner, or a team with manage-membership," to="invite people">
+        <Invite organization={organization} />
+      </Offer>
       <SearchedTable
         label="Find people by name or email"
         q={q}
         query={people}
         columns={['Person', 'Status', 'Teams', 'Actions']}
-        counted="found"
+        isCounted
         empty="There is nobody yet."
         unmatched={`Nobody matches “${q}”.`}
         page={page}
@@ -120,7 +124,7 @@ export function PersonRow({
 
 function Invite({ organization }: { readonly organization: string }) {
   const queries = useQueryClient()
-  const invite = useMutation({
+  const invite = useChange({
     mutationFn: (email: string) =>
       request(inOrganization(organization, 'organization-memberships'), {
         method: 'POST',

@@ -69,13 +69,20 @@ export function userOf({ included }: WithIncluded, one: Resource<Membership>): R
   return includedAs(included, one, 'user')
 }
 
+function teamIdsOf({ relationships }: Pick<Resource<Membership>, 'relationships'>): readonly string[] {
+  const teams = relationships?.teams?.data
+  return Array.isArray(teams) ? teams.map(({ id }: { id: string }) => id) : []
+}
+
+/** Whether the person is in a team. */
+export const isIn = (teamId: string, one: Resource<Membership>) => teamIdsOf(one).includes(teamId)
+
 /** The person's teams that the caller may see. */
 export function teamsOf(
   { included }: WithIncluded,
   { relationships }: Resource<Membership>,
 ): readonly { readonly id: string; readonly name: string }[] {
-  const teams = relationships?.teams?.data
-  const ids = Array.isArray(teams) ? teams.map(({ id }: { id: string }) => id) : []
+  const ids = teamIdsOf({ relationships })
   return (included ?? [])
     .filter(({ type, id }) => type === 'teams' && ids.includes(id))
     .map(({ id, attributes }) => ({ id, name: attributes.name ?? id }))

@@ -7,6 +7,7 @@ import { isStatus } from '../api/errors.ts'
 import { accountQuery } from '../api/session.ts'
 import { Table } from '../kit/table.tsx'
 import styles from '../kit/kit.module.css'
+import { Offer, WhoMay } from '../kit/offer.tsx'
 import { PagedTable } from '../kit/paged-table.tsx'
 import { Answered, Empty } from '../kit/states.tsx'
 import { Time } from '../kit/time.tsx'
@@ -88,9 +89,13 @@ function Person({
       {user === undefined || !isActive ? null : (
         <>
           <Access organization={organization} userId={user.id} username={nameOf(answer, person)} />
-          {user.attributes.permissions?.['can-manage-user-tokens'] === true ? (
+          <Offer
+            may={user.attributes.permissions?.['can-manage-user-tokens'] === true}
+            who="A site administrator, and the person,"
+            to="see the ages of their tokens"
+          >
             <TokenAges userId={user.id} />
-          ) : null}
+          </Offer>
         </>
       )}
     </>
@@ -112,7 +117,9 @@ function Access({
   const account = useQuery(accountQuery)
   const place = useQuery(organizationQuery(organization))
   const isOwner = place.data?.data.attributes.permissions['can-update'] === true
-  if (!isOwner && account.data?.data.id !== userId) return null
+  if (place.data === undefined || account.data === undefined) return null
+  if (!isOwner && account.data.data.id !== userId)
+    return <WhoMay who="An owner, and the person," to="see what the person may do" />
   return (
     <>
       <h2>Access</h2>

@@ -31,11 +31,9 @@ export function ProjectPage() {
               <Link to="/$organization/projects/$project/access" params={params}>
                 Access
               </Link>
-              {attributes.permissions['can-update'] === true ? (
-                <Link to="/$organization/projects/$project/settings" params={params}>
-                  Settings
-                </Link>
-              ) : null}
+              <Link to="/$organization/projects/$project/settings" params={params}>
+                Settings
+              </Link>
             </nav>
             <Outlet />
           </Fragment>

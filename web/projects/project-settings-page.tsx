@@ -1,9 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Ending } from '../access/ending.tsx'
+import { useChange } from '../api/change.ts'
 import { request, resource, type Resource } from '../api/client.ts'
 import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
+import { Offer } from '../kit/offer.tsx'
 import { SettingsForm } from '../kit/settings-form.tsx'
 import { TagBindings } from '../tags/tag-bindings.tsx'
 import { projectQuery, type Project } from './projects-query.ts'
@@ -18,8 +20,16 @@ export function ProjectSettingsPage() {
   return (
     <>
       <Naming key={id} project={project.data.data} latest={project.refetch} />
-      <TagBindings of={`/projects/${id}`} mayChange={attributes.permissions['can-update'] === true} />
-      {attributes.permissions['can-destroy'] === true ? (
+      <TagBindings
+        of={`/projects/${id}`}
+        mayChange={attributes.permissions['can-update'] === true}
+        whoMay="Somebody who manages the project"
+      />
+      <Offer
+        may={attributes.permissions['can-destroy']}
+        who="Somebody who manages the project"
+        to="delete it"
+      >
         <Deletion
           what="the project"
           name={attributes.name}
@@ -33,7 +43,7 @@ export function ProjectSettingsPage() {
           </p>
           <Ending change={{ method: 'DELETE', path: `/projects/${id}` }} />
         </Deletion>
-      ) : null}
+      </Offer>
     </>
   )
 }
@@ -47,7 +57,7 @@ function Naming({
 }) {
   const mayChange = attributes.permissions['can-update'] === true
   const queries = useQueryClient()
-  const save = useMutation({
+  const save = useChange({
     mutationFn: (changed: object) =>
       request(`/projects/${id}`, { method: 'PATCH', body: resource('projects', changed) }),
     onSuccess: () => queries.invalidateQueries(),

@@ -1,9 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useChange } from '../api/change.ts'
 import { inOrganization, request, resource, type One } from '../api/client.ts'
 import { isStatus } from '../api/errors.ts'
 import { Field } from '../kit/field.tsx'
 import { NewForm } from '../kit/new-form.tsx'
+import { Offer } from '../kit/offer.tsx'
 import { SearchedTable, type Search } from '../kit/searched-table.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
 import { projectsQuery, type Project } from './projects-query.ts'
@@ -16,18 +18,20 @@ export function ProjectsPage() {
   const navigate = useNavigate({ from: '/$organization/projects' })
   const projects = useQuery(projectsQuery(organization, q, page))
   const place = useQuery(organizationQuery(organization))
-  const mayCreate = place.data?.data.attributes.permissions['can-create-project'] === true
+  const mayCreate = place.data?.data.attributes.permissions['can-create-project']
   const show = (search: Search) => void navigate({ search, replace: true })
   return (
     <>
       <h1>Projects</h1>
-      {mayCreate ? <NewProject organization={organization} /> : null}
+      <Offer may={mayCreate} who="An owner, or a team with manage-projects," to="create a project">
+        <NewProject organization={organization} />
+      </Offer>
       <SearchedTable
         label="Find a project"
         q={q}
         query={projects}
         columns={['Name', 'Description', 'Workspaces']}
-        counted="found"
+        isCounted
         empty="There is no project that you may see."
         unmatched={`No project matches “${q}”.`}
         hidden={
@@ -59,7 +63,7 @@ export function ProjectsPage() {
 function NewProject({ organization }: { readonly organization: string }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const make = useMutation({
+  const make = useChange({
     mutationFn: (attributes: { name: string; description: string }) =>
       request<One<Project>>(inOrganization(organization, 'projects'), {
         method: 'POST',

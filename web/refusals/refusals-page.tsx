@@ -34,16 +34,23 @@ type Refusal = {
   readonly explanation: string
 }
 
-/** @param list the path of the list */
-const refusalsQuery = (list: string, requestId: string | undefined, page: number) =>
+type RefusalSearch = Search & { readonly all?: true | undefined }
+
+/**
+ * The refusals with a request id. Without one: those whose callers lacked the permission, or `all`.
+ *
+ * @param list the path of the list
+ */
+const refusalsQuery = (list: string, { q, all, page = 1 }: RefusalSearch) =>
   queryOptions({
-    queryKey: ['refusals', list, requestId, page],
+    queryKey: ['refusals', list, q ?? all, page],
     queryFn: ({ signal }) => {
-      const path = pageOf(list, page, 20, { 'filter[request-id]': requestId })
+      const lacking = q === undefined && all === undefined ? 'true' : undefined
+      const path = pageOf(list, page, 20, { 'filter[request-id]': q, 'filter[lacks-permission]': lacking })
       return request<Page<Refusal>>(path, { signal })
     },
-    // Not those with another request id.
-    placeholderData: (shown, asked) => (asked?.queryKey[2] === requestId ? shown : undefined),
+    // Not those of another question.
+    placeholderData: (shown, asked) => (asked?.queryKey[2] === (q ?? all) ? shown : undefined),
   })
 
 /** Why somebody was answered 404 about what the organization has. */
@@ -51,7 +58,7 @@ export function RefusalsPage() {
   const { organization } = useParams({ from: FROM })
   const search = useSearch({ from: FROM })
   const navigate = useNavigate({ from: '/$organization/refusals' })
-  const show = (next: Search) => void navigate({ search: next })
+  const show = (next: RefusalSearch) => void navigate({ search: next })
   return (
     <Refusals
       title="Refusals"
@@ -66,25 +73,26 @@ export function RefusalsPage() {
 export function SiteRefusalsPage() {
   const search = useSearch({ from: '/shell/~/admin/refusals' })
   const navigate = useNavigate({ from: '/~/admin/refusals' })
-  const show = (next: Search) => void navigate({ search: next })
+  const show = (next: RefusalSearch) => void navigate({ search: next })
   return <Refusals title="Refusals of the site" list="/admin/refusals" search={search} onShow={show} />
 }
 
 function Refusals({
   title,
   list,
-  search: { q, page = 1 },
+  search,
   onShow,
 }: {
   readonly title: string
   /** The path of the list, below /api/v2. */
   readonly list: string
   /** `q` is a request id. */
-  readonly search: Search
-  readonly onShow: (search: Search) => void
+  readonly search: RefusalSearch
+  readonly onShow: (search: RefusalSearch) => void
 }) {
-  const refusals = useQuery(refusalsQuery(list, q, page))
-  const showPage = (number: number) => onShow({ q, page: number })
+  const { q, all, page = 1 } = search
+  const refusals = useQuery(refusalsQuery(list, search))
+  const showPage = (number: number) => onShow({ q, all, page: number })
   return (
     <>
       <h1>{title}</h1>
@@ -96,13 +104,25 @@ function Refusals({
         <Field label="Request id, from the message of the refusal" name="request" defaultValue={q} />
         <Button type="submit">Find</Button>
       </Form>
+      {q === undefined ? (
+        <p>
+          <label>
+            <input
+              type="checkbox"
+              checked={all === true}
+              onChange={({ target }) => onShow({ all: target.checked ? true : undefined })}
+            />{' '}
+            also what does not exist, asked for by somebody who would see it
+          </label>
+        </p>
+      ) : null}
       <Answered
         query={refusals}
         isEmpty={({ data }) => data.length === 0}
         empty={
           <EmptyPage
             page={page}
-            empty={q === undefined ? 'There are no refusals.' : 'No refusal has this request id.'}
+            empty={q === undefined ? 'Nobody was refused.' : 'No refusal has this request id.'}
             onShow={showPage}
           />
         }

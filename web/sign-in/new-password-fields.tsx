@@ -1,4 +1,8 @@
 import { Field } from '../kit/field.tsx'
+import styles from '../kit/kit.module.css'
+
+/** The server says no to a shorter one. */
+const MIN_LENGTH = 8
 
 /** A new password, twice, as `password` and `again`. */
 export function NewPasswordFields({
@@ -10,12 +14,13 @@ export function NewPasswordFields({
 }) {
   return (
     <>
+      <p className={styles.dim}>At least {MIN_LENGTH} characters. One that many people use is refused.</p>
       <Field
         label="New password"
         name="password"
         type="password"
         autoComplete="new-password"
-        minLength={8}
+        minLength={MIN_LENGTH}
         required
         autoFocus={autoFocus}
       />

@@ -1,5 +1,5 @@
-import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { useChange } from '../api/change.ts'
 import { onPasswordNeeded, request, resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Checked } from '../kit/checked.tsx'
@@ -37,7 +37,7 @@ export function PasswordGuard() {
 
 function AskPassword({ onEnd }: { readonly onEnd: (isRight: boolean) => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
-  const check = useMutation({
+  const check = useChange({
     mutationFn: (password: string) =>
       request('/account/password-checks', {
         method: 'POST',

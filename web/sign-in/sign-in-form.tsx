@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query'
+import { useChange } from '../api/change.ts'
 import { signIn } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
@@ -14,7 +14,7 @@ export function SignInForm({
   readonly login?: string | undefined
   readonly onSignedIn: (userId: string) => Promise<void>
 }) {
-  const attempt = useMutation({
+  const attempt = useChange({
     mutationFn: async (textOf: TextOf) => onSignedIn(await signIn(textOf('login'), textOf('password'))),
     gcTime: 0,
   })

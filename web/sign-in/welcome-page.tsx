@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { signInByLink } from '../api/session.ts'
+import { useChange } from '../api/change.ts'
+import { linkedAccount, signInByLink } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
 import { Checked } from '../kit/checked.tsx'
 import { Field } from '../kit/field.tsx'
@@ -22,24 +23,35 @@ function takeSecret(): string {
 export function WelcomePage() {
   const { invited } = useSearch({ from: '/~/welcome' })
   const [secret, setSecret] = useState(takeSecret)
+  /** Names the link in the cache, where the secret must not be. */
+  const [taken, setTaken] = useState(1)
   const [differs, setDiffers] = useState(false)
   const navigate = useNavigate()
   const queries = useQueryClient()
   const title = invited === true ? 'Create your account' : 'Set your password'
   useTitle(title)
-  const { mutate, reset, error, isPending } = useMutation({
+  const { mutate, reset, error, isPending } = useChange({
     mutationFn: signInByLink,
     gcTime: 0,
     onSuccess: async () => {
       queries.clear()
       // The link works once, so Back does not lead here.
-      await navigate({ to: '/', replace: true })
+      await navigate({ to: '/', search: { home: true }, replace: true })
     },
+  })
+  const account = useQuery({
+    queryKey: ['password-link', taken],
+    queryFn: () => linkedAccount(secret),
+    // Not again after it was used.
+    enabled: secret !== '' && !isPending,
+    staleTime: Infinity,
+    gcTime: 0,
   })
   useEffect(() => {
     // A link that is opened in this tab differs only behind the #, so the browser loads nothing.
     const take = () => {
       setSecret(takeSecret())
+      setTaken((count) => count + 1)
       reset()
     }
     window.addEventListener('hashchange', take)
@@ -68,7 +80,16 @@ export function WelcomePage() {
         <p>This address needs the rest of its link. Open the whole link again, or ask for another one.</p>
       ) : (
         <Form onSubmit={submit}>
-          <Checked error={error}>
+          {account.data === undefined ? null : (
+            <p>
+              For <strong dir="auto">{account.data.username ?? account.data.email}</strong>
+              {account.data.username === null || account.data.email === null ? null : (
+                <span dir="auto"> ({account.data.email})</span>
+              )}
+              .
+            </p>
+          )}
+          <Checked error={error ?? account.error}>
             {invited === true ? (
               <Field label="User name" name="username" autoComplete="username" required autoFocus />
             ) : null}

@@ -1,12 +1,13 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useChange } from '../api/change.ts'
 import { request, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import styles from '../kit/kit.module.css'
 import { Failed } from '../kit/states.tsx'
 import { OutputChanges } from '../outputs/output-changes.tsx'
+import type { OutputVersion } from '../outputs/output-versions-query.ts'
 import { changeLock, type Workspace } from '../workspaces/workspaces-query.ts'
-import type { StateVersion } from './state-versions-query.ts'
 
 /** Makes an older state the current one, after showing what that changes in the outputs. */
 export function Rollback({
@@ -14,14 +15,14 @@ export function Rollback({
   current,
   workspace,
 }: {
-  readonly to: Resource<StateVersion>
+  readonly to: Resource<OutputVersion>
   readonly current: string
   readonly workspace: Resource<Workspace>
 }) {
   const [isAsked, setAsked] = useState(false)
   const queries = useQueryClient()
   const { serial } = to.attributes
-  const rollback = useMutation({
+  const rollback = useChange({
     mutationFn: async () => {
       await changeLock(workspace.id, 'lock', `roll back to serial ${serial}`)
       try {

@@ -2,27 +2,38 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { related, type Resource } from '../api/client.ts'
 import styles from '../kit/kit.module.css'
+import { Offer, WhoMay } from '../kit/offer.tsx'
 import { PagedTable } from '../kit/paged-table.tsx'
 import { Time } from '../kit/time.tsx'
 import { OutputChanges } from '../outputs/output-changes.tsx'
-import { nameQuery } from '../users/name-query.ts'
-import { workspaceQuery } from '../workspaces/workspaces-query.ts'
+import { outputVersionsQuery, type OutputVersion } from '../outputs/output-versions-query.ts'
+import { workspaceQuery, type Workspace } from '../workspaces/workspaces-query.ts'
 import { Rollback } from './rollback.tsx'
-import { stateVersionsQuery, type StateVersion } from './state-versions-query.ts'
 
 const FROM = '/shell/$organization/workspaces/$workspace/states'
 
 /** The history of a workspace: its versions, and what changed in the outputs. */
 export function StateVersionsPage() {
-  const { organization, workspace: place } = useParams({ from: FROM })
+  const { organization, workspace } = useParams({ from: FROM })
+  const found = useQuery(workspaceQuery(organization, workspace))
+  if (found.data === undefined) return null
+  const { data } = found.data
+  return data.attributes.permissions['can-read-state-outputs'] === true ? (
+    <History key={data.id} workspace={data} />
+  ) : (
+    <WhoMay who="Teams with the access read-outputs or more" to="see what changed in the outputs" />
+  )
+}
+
+function History({ workspace }: { readonly workspace: Resource<Workspace> }) {
   const { version, since, page = 1 } = useSearch({ from: FROM })
   const navigate = useNavigate({ from: '/$organization/workspaces/$workspace/states' })
-  // The address may have the id; the list goes by the name.
-  const workspace = useQuery(workspaceQuery(organization, place)).data?.data.attributes.name ?? place
-  const versions = useQuery(stateVersionsQuery(organization, workspace, page))
+  const versions = useQuery(outputVersionsQuery(workspace.id, page))
   const shown = versions.data?.data ?? []
+  const mayRead = workspace.attributes.permissions['can-read-state-versions'] === true
   return (
     <>
+      {mayRead ? null : <WhoMay who="Teams with the access read or more" to="download states" />}
       <PagedTable
         query={versions}
         columns={['Serial', 'At', 'By', 'State']}
@@ -40,7 +51,8 @@ export function StateVersionsPage() {
               key={one.id}
               version={one}
               isShown={one.id === version}
-              workspace={workspace}
+              workspace={workspace.attributes.name}
+              mayRead={mayRead}
               page={page}
             />
           ))
@@ -49,7 +61,7 @@ export function StateVersionsPage() {
       {shown.length === 0 ? null : version === undefined ? (
         <p className={styles.dim}>Choose a serial to see what its state changed in the outputs.</p>
       ) : (
-        <Comparison versions={shown} version={version} since={since} />
+        <Comparison workspace={workspace} versions={shown} version={version} since={since} />
       )}
     </>
   )
@@ -59,16 +71,18 @@ function VersionRow({
   version,
   isShown,
   workspace,
+  mayRead,
   page,
 }: {
-  readonly version: Resource<StateVersion>
+  readonly version: Resource<OutputVersion>
   readonly isShown: boolean
   readonly workspace: string
+  /** Whether the reader may download states. */
+  readonly mayRead: boolean
   readonly page: number
 }) {
   const { id, attributes } = version
-  const creator = related(version, 'created-by')
-  const download = attributes['hosted-state-download-url']
+  const isThere = attributes.status === 'finalized'
   const reason = attributes['outputs-unreadable-reason']
   return (
     <tr aria-current={isShown ? 'true' : undefined}>
@@ -80,15 +94,20 @@ function VersionRow({
       <td>
         <Time at={attributes['created-at']} />
       </td>
-      <td>{creator === undefined ? '–' : <Name type={creator.type} id={creator.id} />}</td>
+      <td dir="auto">{attributes['created-by-name'] ?? '–'}</td>
       <td>
-        {attributes.status === 'finalized' && download !== null ? (
+        {isThere && mayRead ? (
           // The stored bytes, with the cookie of the session.
-          <a href={new URL(download).pathname} download={`${workspace}-${attributes.serial}.tfstate`}>
+          <a
+            href={`/api/v2/state-versions/${id}/download`}
+            download={`${workspace}-${attributes.serial}.tfstate`}
+          >
             Download
           </a>
         ) : (
-          <span className={styles.dim}>{statusInWords[attributes.status] ?? attributes.status}</span>
+          <span className={styles.dim}>
+            {isThere ? 'stored' : (statusInWords[attributes.status] ?? attributes.status)}
+          </span>
         )}
         {reason === null ? null : (
           <span className={styles.dim}> {unreadableInWords[reason] ?? 'outputs cannot be read'}</span>
@@ -104,34 +123,28 @@ const unreadableInWords: Readonly<Record<string, string>> = {
 }
 
 const statusInWords: Readonly<Record<string, string>> = {
-  finalized: 'you may not download it',
   pending: 'is being uploaded',
   discarded: 'discarded',
   backing_data_soft_deleted: 'content deleted, can be restored',
   backing_data_permanently_deleted: 'content deleted for good',
 }
 
-function Name({ type, id }: { readonly type: string; readonly id: string }) {
-  const name = useQuery(nameQuery(type, id))
-  return <span dir="auto">{name.data ?? id}</span>
-}
-
 /** What a version changed, compared with the one before or with another one of the page. */
 function Comparison({
+  workspace,
   versions,
   version,
   since,
 }: {
-  readonly versions: readonly Resource<StateVersion>[]
+  readonly workspace: Resource<Workspace>
+  readonly versions: readonly Resource<OutputVersion>[]
   readonly version: string
   readonly since: string | undefined
 }) {
-  const { organization, workspace } = useParams({ from: FROM })
   const navigate = useNavigate({ from: '/$organization/workspaces/$workspace/states' })
-  const found = useQuery(workspaceQuery(organization, workspace))
   const shown = versions.find(({ id }) => id === version)
-  const current = found.data && related(found.data.data, 'current-state-version')?.id
-  const mayRollBack = found.data?.data.attributes.permissions['can-create-state-versions'] === true
+  const current = related(workspace, 'current-state-version')?.id
+  const mayRollBack = workspace.attributes.permissions['can-create-state-versions'] === true
   return (
     <section aria-labelledby="changes">
       <h2 id="changes">Outputs of serial {shown?.attributes.serial ?? version}</h2>
@@ -156,12 +169,10 @@ function Comparison({
         </select>
       </label>
       <OutputChanges key={`${version} ${since ?? ''}`} stateVersionId={version} since={since} />
-      {shown !== undefined &&
-      current !== undefined &&
-      current !== version &&
-      mayRollBack &&
-      found.data !== undefined ? (
-        <Rollback key={version} to={shown} current={current} workspace={found.data.data} />
+      {shown !== undefined && current !== undefined && current !== version ? (
+        <Offer may={mayRollBack} who="Teams with the access write or more" to="roll back to it">
+          <Rollback key={version} to={shown} current={current} workspace={workspace} />
+        </Offer>
       ) : null}
     </section>
   )

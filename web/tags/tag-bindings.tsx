@@ -1,11 +1,15 @@
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useChange } from '../api/change.ts'
 import { request, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import { Form, type TextOf } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
+import { Offer } from '../kit/offer.tsx'
 import { Answered, Failed } from '../kit/states.tsx'
 import { Table } from '../kit/table.tsx'
+
+const CHANGE = 'set and remove tags'
 
 type Tag = { readonly key: string; readonly value: string }
 type Bindings = { readonly data: readonly (Resource<Tag> & { readonly links?: object })[] }
@@ -34,10 +38,19 @@ async function remove(of: string, key: string): Promise<void> {
  *
  * @param of its path below /api/v2
  */
-export function TagBindings({ of, mayChange }: { readonly of: string; readonly mayChange: boolean }) {
+export function TagBindings({
+  of,
+  mayChange,
+  whoMay,
+}: {
+  readonly of: string
+  readonly mayChange: boolean
+  /** Such as "An owner". */
+  readonly whoMay: string
+}) {
   const bindings = useQuery(tagBindingsQuery(of))
   const queries = useQueryClient()
-  const change = useMutation({
+  const change = useChange({
     mutationFn: (act: () => Promise<unknown>) => act(),
     onSettled: () => queries.invalidateQueries({ queryKey: ['tag-bindings'] }),
   })
@@ -61,6 +74,7 @@ export function TagBindings({ of, mayChange }: { readonly of: string; readonly m
                 <td>
                   {links === undefined && mayChange ? (
                     <Button
+                      data-offer={CHANGE}
                       aria-label={`Remove the tag ${key}`}
                       disabled={change.isPending}
                       onClick={() => change.mutate(() => remove(of, key))}
@@ -77,7 +91,7 @@ export function TagBindings({ of, mayChange }: { readonly of: string; readonly m
         )}
       </Answered>
       {change.isError ? <Failed error={change.error} /> : null}
-      {mayChange ? (
+      <Offer may={mayChange} who={whoMay} to={CHANGE}>
         <Form className={styles.inline} onSubmit={submit} aria-label="Set a tag">
           <Field label="Key of the tag" name="key" required maxLength={128} />
           <Field label="Value of the tag" name="value" maxLength={256} />
@@ -85,7 +99,7 @@ export function TagBindings({ of, mayChange }: { readonly of: string; readonly m
             Set
           </Button>
         </Form>
-      ) : null}
+      </Offer>
     </section>
   )
 }

@@ -1,5 +1,6 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { useChange } from '../api/change.ts'
 import { inOrganization, request, resource, type One } from '../api/client.ts'
 import { Field } from '../kit/field.tsx'
 import { NewForm } from '../kit/new-form.tsx'
@@ -9,7 +10,7 @@ import type { Team } from './team-query.ts'
 export function NewTeam({ organization }: { readonly organization: string }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const make = useMutation({
+  const make = useChange({
     mutationFn: (attributes: { name: string; visibility: string }) =>
       request<One<Team>>(inOrganization(organization, 'teams'), {
         method: 'POST',

@@ -9,12 +9,15 @@ import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import { Form } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
+import { Offer } from '../kit/offer.tsx'
 import { PagedTable } from '../kit/paged-table.tsx'
-import { Answered, Failed } from '../kit/states.tsx'
-import { nameOf, type Membership } from '../people/people-query.ts'
+import { Answered, Failed, foundInWords } from '../kit/states.tsx'
+import { isIn, nameOf, type Membership } from '../people/people-query.ts'
 import { membersQuery, peopleQuery, teamQuery } from './team-query.ts'
 
 const FROM = '/shell/$organization/settings/teams/$team/'
+
+const CHANGE = 'add and remove people'
 
 type Named = { readonly member: Resource<Membership>; readonly name: string }
 type Doing = 'add' | Named
@@ -26,17 +29,17 @@ export function TeamMembersPage() {
   const [doing, setDoing] = useState<Doing>()
   const team = useQuery(teamQuery(teamId))
   const members = useQuery(membersQuery(teamId, page))
-  const mayChange = team.data?.data.attributes.permissions['can-update-membership'] === true
+  const mayChange = team.data?.data.attributes.permissions['can-update-membership']
   const done = () => setDoing(undefined)
   return (
     <>
-      {mayChange ? (
+      <Offer may={mayChange} who="An owner" to={CHANGE}>
         <p>
           <Button kind="main" onClick={() => setDoing('add')}>
             Add people
           </Button>
         </p>
-      ) : null}
+      </Offer>
       {doing === 'add' ? <AddPeople organization={organization} teamId={teamId} onDone={done} /> : null}
       {doing === undefined || doing === 'add' ? null : (
         <RemoveMember key={doing.member.id} {...doing} teamId={teamId} onDone={done} />
@@ -44,7 +47,7 @@ export function TeamMembersPage() {
       <PagedTable
         query={members}
         columns={['Person', 'Status', 'Actions']}
-        counted="in the team"
+        isCounted
         empty="Nobody is in this team yet. People get its access by being in it."
         page={page}
         onShow={setPage}
@@ -55,7 +58,7 @@ export function TeamMembersPage() {
               key={member.id}
               member={member}
               name={nameOf(found, member)}
-              mayChange={mayChange}
+              mayChange={mayChange === true}
               onRemove={setDoing}
             />
           ))
@@ -79,7 +82,11 @@ function MemberRow({
       <td>{member.attributes.status === 'active' ? 'active' : 'invited, counts when accepted'}</td>
       <td>
         {mayChange ? (
-          <Button aria-label={`Remove ${name}`} onClick={() => onRemove({ member, name })}>
+          <Button
+            data-offer={CHANGE}
+            aria-label={`Remove ${name}`}
+            onClick={() => onRemove({ member, name })}
+          >
             Remove
           </Button>
         ) : null}
@@ -125,7 +132,11 @@ function AddPeople({
 }) {
   const [q, setQ] = useState('')
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
-  const people = useQuery(peopleQuery(organization, q))
+  const people = useQuery({
+    ...peopleQuery(organization, q),
+    // Who is in the team already cannot be added.
+    select: (found) => ({ ...found, data: found.data.filter((one) => !isIn(teamId, one)) }),
+  })
   const save = useAccessChange(onDone)
   const change = chosen.size === 0 ? undefined : memberChange('POST', teamId, [...chosen.keys()])
   const toggle = (id: string, name: string) => {
@@ -147,11 +158,13 @@ function AddPeople({
         onChange={(event) => setQ(event.target.value)}
       />
       <p role="status" className={styles.unseen}>
-        {people.data === undefined
-          ? ''
-          : `${people.data.meta.pagination['total-count'].toLocaleString('en')} found`}
+        {people.data === undefined ? '' : foundInWords(people.data.meta.pagination['total-count'])}
       </p>
-      <Answered query={people} isEmpty={({ data }) => data.length === 0} empty={`Nobody matches “${q}”.`}>
+      <Answered
+        query={people}
+        isEmpty={({ data }) => data.length === 0}
+        empty={q === '' ? 'Everybody found is in the team.' : `Nobody who matches “${q}” can be added.`}
+      >
         {(found) => (
           <fieldset className={styles.choices}>
             <legend>People</legend>

@@ -34,11 +34,9 @@ export function TeamPage() {
               <Link to="/$organization/settings/teams/$team/access" params={params}>
                 Access
               </Link>
-              {attributes.permissions['can-update-api-token'] === true ? (
-                <Link to="/$organization/settings/teams/$team/tokens" params={params}>
-                  Tokens
-                </Link>
-              ) : null}
+              <Link to="/$organization/settings/teams/$team/tokens" params={params}>
+                Tokens
+              </Link>
               <Link to="/$organization/settings/teams/$team/settings" params={params}>
                 Settings
               </Link>

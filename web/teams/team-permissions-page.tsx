@@ -7,9 +7,12 @@ import type { Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Form } from '../kit/form.tsx'
 import styles from '../kit/kit.module.css'
+import { WhoMay } from '../kit/offer.tsx'
 import { Failed } from '../kit/states.tsx'
 import { keptOnly, permissionGroups } from './permission-words.ts'
 import { teamQuery, type Team } from './team-query.ts'
+
+const CHANGE = 'change these'
 
 type Flags = Readonly<Record<string, boolean>>
 
@@ -48,9 +51,7 @@ function Permissions({ team: { id, attributes } }: { readonly team: Resource<Tea
   )
   return (
     <Form aria-label="Permissions" onSubmit={() => save.mutate(change)}>
-      {mayChange ? null : (
-        <p className={styles.dim}>You may not change these. An owner of the organization may.</p>
-      )}
+      {mayChange ? null : <WhoMay who="An owner" to={CHANGE} />}
       {permissionGroups.map(([title, words]) => (
         <fieldset key={title} className={styles.choices}>
           <legend>{title}</legend>
@@ -69,7 +70,7 @@ function Permissions({ team: { id, attributes } }: { readonly team: Resource<Tea
       {isChanged ? <AccessPreview change={change} /> : null}
       {save.isError ? <Failed error={save.error} /> : null}
       {mayChange ? (
-        <p>
+        <p data-offer={CHANGE}>
           <Button disabled={!isChanged} onClick={() => setChanged({})}>
             Discard
           </Button>{' '}

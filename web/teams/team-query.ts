@@ -46,7 +46,7 @@ export const peopleQuery = (organization: string, q: string) =>
     queryKey: ['people', organization, q],
     queryFn: ({ signal }) => {
       const path = inOrganization(organization, 'organization-memberships')
-      return request<People>(pageOf(path, 1, 10, { include: 'user', q }), { signal })
+      return request<People>(pageOf(path, 1, 10, { include: 'user,teams', q }), { signal })
     },
     placeholderData: keepPreviousData,
   })

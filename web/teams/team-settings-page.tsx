@@ -1,9 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { AccessPreview } from '../access/access-preview.tsx'
+import { useChange } from '../api/change.ts'
 import { request, resource, type Resource } from '../api/client.ts'
 import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
+import { Offer } from '../kit/offer.tsx'
 import { SettingsForm } from '../kit/settings-form.tsx'
 import { teamQuery, type Team } from './team-query.ts'
 
@@ -17,7 +19,7 @@ export function TeamSettingsPage() {
   return (
     <>
       <Attributes key={id} team={data} latest={team.refetch} />
-      {data.attributes.permissions['can-destroy'] === true ? (
+      <Offer may={data.attributes.permissions['can-destroy']} who="An owner" to="delete the team">
         <Deletion
           what="the team"
           name={data.attributes.name}
@@ -28,7 +30,7 @@ export function TeamSettingsPage() {
           <p>Its grants and its tokens end with it. This cannot be undone.</p>
           <AccessPreview change={{ method: 'DELETE', path: `/teams/${id}` }} doing="delete it" />
         </Deletion>
-      ) : null}
+      </Offer>
     </>
   )
 }
@@ -41,7 +43,7 @@ function Attributes({
   readonly latest: () => Promise<unknown>
 }) {
   const queries = useQueryClient()
-  const save = useMutation({
+  const save = useChange({
     mutationFn: (changed: object) =>
       request(`/teams/${id}`, { method: 'PATCH', body: resource('teams', changed) }),
     onSuccess: () => queries.invalidateQueries(),

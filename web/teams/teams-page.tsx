@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import styles from '../kit/kit.module.css'
+import { Offer } from '../kit/offer.tsx'
 import { SearchedTable, type Search } from '../kit/searched-table.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
 import { grantedFlags } from './permission-words.ts'
@@ -15,18 +16,20 @@ export function TeamsPage() {
   const navigate = useNavigate({ from: '/$organization/settings/teams' })
   const teams = useQuery(teamsQuery(organization, q, page))
   const place = useQuery(organizationQuery(organization))
-  const mayCreate = place.data?.data.attributes.permissions['can-create-team'] === true
+  const mayCreate = place.data?.data.attributes.permissions['can-create-team']
   const show = (search: Search) => void navigate({ search, replace: true })
   return (
     <>
       <h1>Teams</h1>
-      {mayCreate ? <NewTeam organization={organization} /> : null}
+      <Offer may={mayCreate} who="An owner" to="create a team">
+        <NewTeam organization={organization} />
+      </Offer>
       <SearchedTable
         label="Find a team"
         q={q}
         query={teams}
         columns={['Name', 'Visibility', 'Members', 'Permissions']}
-        counted="found"
+        isCounted
         empty="There is no team that you may see. A team gets access, and its members have it."
         unmatched={`No team matches “${q}”. Clear the search, or make a team of that name.`}
         page={page}

@@ -1,5 +1,6 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
+import { useChange } from '../api/change.ts'
 import { request, resource, type One } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import { Checked } from '../kit/checked.tsx'
@@ -20,7 +21,7 @@ type Created = { readonly token: string }
 export function NewToken({ path, onDone }: { readonly path: string; readonly onDone: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const queries = useQueryClient()
-  const make = useMutation({
+  const make = useChange({
     mutationFn: async (attributes: object) =>
       (
         await request<One<Created>>(path, {

@@ -1,5 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useChange } from '../api/change.ts'
 import { request } from '../api/client.ts'
 import { PagedTable } from '../kit/paged-table.tsx'
 import { Button } from '../kit/button.tsx'
@@ -25,7 +26,7 @@ export function TokensPanel({
   const [asked, setAsked] = useState<string>()
   const tokens = useQuery(tokensQuery(path, page))
   const queries = useQueryClient()
-  const revoke = useMutation({
+  const revoke = useChange({
     mutationFn: (ended: string) => request(ended, { method: 'DELETE' }),
     onSettled: async () => {
       setAsked(undefined)

@@ -1,8 +1,9 @@
-import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { apply } from '../access/changes.ts'
 import { AccessPreview } from '../access/access-preview.tsx'
+import { useChange } from '../api/change.ts'
 import { pageOf, request, resource, type One, type Page, type Resource } from '../api/client.ts'
 import { accountQuery } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
@@ -53,7 +54,7 @@ export function UsersPage() {
         q={q}
         query={users}
         columns={['User', 'Email', 'Status', 'Actions']}
-        counted="found"
+        isCounted
         empty="There is nobody yet."
         unmatched={`Nobody matches “${q}”.`}
         page={page}
@@ -94,7 +95,7 @@ function UserRow({
   const [asked, setAsked] = useState<Action>()
   const [endsTokens, setEndsTokens] = useState(false)
   const queries = useQueryClient()
-  const act = useMutation({
+  const act = useChange({
     mutationFn: (action: Action) =>
       apply({
         method: 'POST',
@@ -106,7 +107,7 @@ function UserRow({
       await queries.invalidateQueries({ queryKey: ['users'] })
     },
   })
-  const link = useMutation({
+  const link = useChange({
     mutationFn: async () =>
       (await request<One<PasswordLink>>(`/admin/users/${id}/password-links`, { method: 'POST' })).data
         .attributes,
@@ -217,7 +218,7 @@ function UserRow({
 /** Creates an account. The person sets their own password with a link. */
 function NewUser() {
   const queries = useQueryClient()
-  const make = useMutation({
+  const make = useChange({
     mutationFn: (attributes: { username: string; email: string }) =>
       request('/admin/users', { method: 'POST', body: resource('users', attributes) }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['users'] }),

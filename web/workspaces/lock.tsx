@@ -1,10 +1,14 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useChange } from '../api/change.ts'
 import type { Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import styles from '../kit/kit.module.css'
+import { WhoMay } from '../kit/offer.tsx'
 import { Failed } from '../kit/states.tsx'
 import { changeLock, type Workspace } from './workspaces-query.ts'
+
+const LOCK = 'lock and unlock the workspace'
 
 type Action = Parameters<typeof changeLock>[1]
 
@@ -12,7 +16,7 @@ type Action = Parameters<typeof changeLock>[1]
 export function Lock({ workspace: { id, attributes } }: { readonly workspace: Resource<Workspace> }) {
   const queries = useQueryClient()
   const [isForcing, setForcing] = useState(false)
-  const change = useMutation({
+  const change = useChange({
     mutationFn: (action: Action) => changeLock(id, action, 'locked in the pages'),
     onSettled: async () => {
       setForcing(false)
@@ -21,8 +25,9 @@ export function Lock({ workspace: { id, attributes } }: { readonly workspace: Re
   })
   const { locked, permissions, 'locked-reason': reason } = attributes
   const may = (name: string) => permissions[name] === true
-  const button = (action: Action, text: string) => (
-    <Button disabled={change.isPending} onClick={() => change.mutate(action)}>
+  const action = locked ? 'unlock' : 'lock'
+  const button = (next: Action, text: string) => (
+    <Button data-offer={LOCK} disabled={change.isPending} onClick={() => change.mutate(next)}>
       {text}
     </Button>
   )
@@ -31,12 +36,17 @@ export function Lock({ workspace: { id, attributes } }: { readonly workspace: Re
       <p>
         {locked ? <span className={styles.secret}>locked</span> : 'Not locked'}
         {locked && reason !== null && reason !== '' ? <span dir="auto">: {reason}</span> : null}{' '}
-        {!locked && may('can-lock') ? button('lock', 'Lock') : null}
-        {locked && may('can-unlock') ? button('unlock', 'Unlock') : null}{' '}
+        {/* One button, so that the second press of two does not undo the first. */}
+        {may(`can-${action}`) ? button(action, locked ? 'Unlock' : 'Lock') : null}{' '}
         {locked && may('can-force-unlock') && !isForcing ? (
-          <Button onClick={() => setForcing(true)}>Unlock by force …</Button>
+          <Button data-offer={LOCK} onClick={() => setForcing(true)}>
+            Unlock by force …
+          </Button>
         ) : null}
       </p>
+      {may('can-lock') || may('can-unlock') || may('can-force-unlock') ? null : (
+        <WhoMay who="Teams with the access write, or with workspace locking," to={LOCK} />
+      )}
       {isForcing ? (
         <div className={styles.notice} role="group" aria-label="Unlock by force">
           <p>The holder of the lock may be writing a state right now. Then this state may be lost.</p>

@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useChange } from '../api/change.ts'
 import { inOrganization, request } from '../api/client.ts'
 import type { Chosen } from '../kit/choice.tsx'
 import { Field } from '../kit/field.tsx'
@@ -14,7 +15,7 @@ export function NewWorkspace({ organization }: { readonly organization: string }
   const [project, setProject] = useState<Chosen>()
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const make = useMutation({
+  const make = useChange({
     mutationFn: (attributes: { name: string; description: string }) => {
       const chosen = project && { project: { data: { type: 'projects', id: project.id } } }
       return request(inOrganization(organization, 'workspaces'), {

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { isStatus } from '../api/errors.ts'
 import styles from '../kit/kit.module.css'
 import { SearchedTable, type Search } from '../kit/searched-table.tsx'
-import { Ago } from '../kit/time.tsx'
+import { Time } from '../kit/time.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
 import { projectName, workspacesQuery } from './workspaces-query.ts'
 
@@ -34,7 +34,7 @@ export function WorkspaceList({
       q={q}
       query={workspaces}
       columns={['Name', 'Project', 'Changed', 'Lock']}
-      counted="found"
+      isCounted
       empty={empty}
       unmatched={`No workspace matches “${q}”.`}
       hidden={
@@ -64,7 +64,7 @@ export function WorkspaceList({
               </td>
               <td dir="auto">{projectName(list, workspace) ?? '–'}</td>
               <td>
-                <Ago at={changedAt} />
+                <Time at={changedAt} />
               </td>
               <td className={locked ? styles.secret : styles.dim}>{locked ? 'locked' : '–'}</td>
             </tr>

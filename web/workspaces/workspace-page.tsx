@@ -6,7 +6,7 @@ import { isStatus } from '../api/errors.ts'
 import styles from '../kit/kit.module.css'
 import { Visible } from '../kit/visible.tsx'
 import { Answered } from '../kit/states.tsx'
-import { Ago } from '../kit/time.tsx'
+import { Time } from '../kit/time.tsx'
 import { OutputsPanel } from '../outputs/outputs-panel.tsx'
 import { Lock } from './lock.tsx'
 import { isWorkspaceId, projectName, workspaceQuery } from './workspaces-query.ts'
@@ -43,7 +43,7 @@ export function WorkspacePage() {
             <p className={styles.facts}>
               <span dir="auto">{projectName({ included }, data)}</span>
               <span>
-                changed <Ago at={data.attributes['latest-change-at']} />
+                changed <Time at={data.attributes['latest-change-at']} />
               </span>
               <code>{data.id}</code>
             </p>
@@ -52,19 +52,15 @@ export function WorkspacePage() {
               <Link to="/$organization/workspaces/$workspace" params={params} activeOptions={{ exact: true }}>
                 Outputs
               </Link>
-              {data.attributes.permissions['can-read-state-versions'] === true ? (
-                <Link to="/$organization/workspaces/$workspace/states" params={params}>
-                  History
-                </Link>
-              ) : null}
+              <Link to="/$organization/workspaces/$workspace/states" params={params}>
+                History
+              </Link>
               <Link to="/$organization/workspaces/$workspace/access" params={params}>
                 Access
               </Link>
-              {data.attributes.permissions['can-update'] === true ? (
-                <Link to="/$organization/workspaces/$workspace/settings" params={params}>
-                  Settings
-                </Link>
-              ) : null}
+              <Link to="/$organization/workspaces/$workspace/settings" params={params}>
+                Settings
+              </Link>
             </nav>
             <Outlet />
           </Fragment>
@@ -80,13 +76,13 @@ export function WorkspaceOutputsPage() {
   const found = useQuery(workspaceQuery(organization, workspace))
   if (found.data === undefined) return null
   const { id, attributes } = found.data.data
+  const hasState = related(found.data.data, 'current-state-version') !== undefined
   return (
     <OutputsPanel
-      // While there is no state its outputs are not asked for again. The first state begins anew.
-      key={related(found.data.data, 'current-state-version') === undefined ? 'empty' : 'stored'}
       workspaceId={id}
       mayReveal={attributes.permissions['can-read-state-outputs'] === true}
       names={{ organization, workspace: attributes.name }}
+      hasState={hasState}
     />
   )
 }

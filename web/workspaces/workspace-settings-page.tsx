@@ -1,13 +1,15 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AccessPreview } from '../access/access-preview.tsx'
 import { Ending } from '../access/ending.tsx'
+import { useChange } from '../api/change.ts'
 import { related, request, type One, type Resource } from '../api/client.ts'
 import { Button } from '../kit/button.tsx'
 import type { Chosen } from '../kit/choice.tsx'
 import { Deletion } from '../kit/deletion.tsx'
 import { Field } from '../kit/field.tsx'
+import { Offer } from '../kit/offer.tsx'
 import { SettingsForm, type Changed } from '../kit/settings-form.tsx'
 import { ProjectChoice } from '../projects/project-choice.tsx'
 import { projectQuery } from '../projects/projects-query.ts'
@@ -29,39 +31,41 @@ export function WorkspaceSettingsPage() {
   return (
     <>
       <Naming key={data.id} workspace={data} organization={organization} latest={found.refetch} />
-      <TagBindings of={`/workspaces/${data.id}`} mayChange={permissions['can-manage-tags'] === true} />
-      {permissions['can-destroy'] === true ? (
-        <>
-          <h2>Delete</h2>
-          <Deletion
-            what="the workspace if it manages no resources"
-            name={name}
-            path={`/workspaces/${data.id}/actions/safe-delete`}
-            method="POST"
-            queryKey={queryKey}
-            onDone={leave}
-          >
-            <p>
-              The server refuses this while the workspace is locked or its state has managed resources. The
-              states and the grants end with it.
-            </p>
-            <Ending change={{ method: 'POST', path: `/workspaces/${data.id}/actions/safe-delete` }} />
-          </Deletion>
-          <Deletion
-            what="the workspace"
-            name={name}
-            path={`/workspaces/${data.id}`}
-            queryKey={queryKey}
-            onDone={leave}
-          >
-            <p>
-              All its states and outputs end with it, and the grants on it, even if the state still has
-              managed resources. This cannot be undone.
-            </p>
-            <Ending change={{ method: 'DELETE', path: `/workspaces/${data.id}` }} />
-          </Deletion>
-        </>
-      ) : null}
+      <TagBindings
+        of={`/workspaces/${data.id}`}
+        mayChange={permissions['can-manage-tags'] === true}
+        whoMay="An admin of the workspace"
+      />
+      <Offer may={permissions['can-destroy']} who="An admin of the workspace" to="delete it">
+        <h2>Delete</h2>
+        <Deletion
+          what="the workspace if it manages no resources"
+          name={name}
+          path={`/workspaces/${data.id}/actions/safe-delete`}
+          method="POST"
+          queryKey={queryKey}
+          onDone={leave}
+        >
+          <p>
+            The server refuses this while the workspace is locked or its state has managed resources. The
+            states and the grants end with it.
+          </p>
+          <Ending change={{ method: 'POST', path: `/workspaces/${data.id}/actions/safe-delete` }} />
+        </Deletion>
+        <Deletion
+          what="the workspace"
+          name={name}
+          path={`/workspaces/${data.id}`}
+          queryKey={queryKey}
+          onDone={leave}
+        >
+          <p>
+            All its states and outputs end with it, and the grants on it, even if the state still has managed
+            resources. This cannot be undone.
+          </p>
+          <Ending change={{ method: 'DELETE', path: `/workspaces/${data.id}` }} />
+        </Deletion>
+      </Offer>
     </>
   )
 }
@@ -86,7 +90,7 @@ function Naming({
   const project = useQuery(projectQuery(projectId))
   const [moved, setMoved] = useState<Chosen>()
   const [isMoving, setMoving] = useState(false)
-  const save = useMutation({
+  const save = useChange({
     mutationFn: (changed: Changed) => {
       const data = { type: 'workspaces', id, attributes: changed, ...movedTo(moved) }
       return request<One<Workspace>>(`/workspaces/${id}`, { method: 'PATCH', body: { data } })
@@ -123,7 +127,11 @@ function Naming({
       />
       <p>
         Project: <span dir="auto">{moved?.name ?? project.data?.data.attributes.name ?? projectId}</span>{' '}
-        {mayChange && !isMoving ? <Button onClick={() => setMoving(true)}>Move …</Button> : null}
+        {mayChange && !isMoving ? (
+          <Button data-offer="change these settings" onClick={() => setMoving(true)}>
+            Move …
+          </Button>
+        ) : null}
       </p>
       {isMoving ? (
         <>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Offer } from '../kit/offer.tsx'
 import { organizationQuery } from '../organizations/organizations-query.ts'
 import { NewWorkspace } from './new-workspace.tsx'
 import { WorkspaceList } from './workspace-list.tsx'
@@ -11,11 +12,13 @@ export function WorkspacesPage() {
   const { q = '', page = 1 } = useSearch({ from: FROM })
   const navigate = useNavigate({ from: '/$organization/workspaces' })
   const place = useQuery(organizationQuery(organization))
-  const mayCreate = place.data?.data.attributes.permissions['can-create-workspace'] === true
+  const mayCreate = place.data?.data.attributes.permissions['can-create-workspace']
   return (
     <>
       <h1>Workspaces</h1>
-      {mayCreate ? <NewWorkspace organization={organization} /> : null}
+      <Offer may={mayCreate} who="An owner, or a team with manage-workspaces," to="create a workspace">
+        <NewWorkspace organization={organization} />
+      </Offer>
       <WorkspaceList
         organization={organization}
         q={q}
