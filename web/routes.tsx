@@ -6,20 +6,7 @@ import { Failed, Loading } from './kit/states.tsx'
 import { NoPage } from './no-page.tsx'
 import { lazyPage, reload } from './lazy-page.ts'
 import { organizationsQuery } from './organizations/organizations-query.ts'
-import {
-  auditSearch,
-  comparison,
-  goingOn,
-  holders,
-  home,
-  invitation,
-  loginSearch,
-  onePage,
-  question,
-  refusalSearch,
-  searched,
-  tokenSource,
-} from './searches.ts'
+import * as searches from './searches.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
 
@@ -30,14 +17,14 @@ const root = createRootRouteWithContext<Context>()({})
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/~/sign-in',
-  validateSearch: goingOn,
+  validateSearch: searches.goingOn,
   component: SignInPage,
 })
 
 const welcome = createRoute({
   getParentRoute: () => root,
   path: '/~/welcome',
-  validateSearch: invitation,
+  validateSearch: searches.invitation,
   component: lazyPage(() => import('./sign-in/welcome-page.tsx'), 'WelcomePage'),
 })
 
@@ -58,7 +45,7 @@ const shell = createRoute({
 const organizations = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  validateSearch: home,
+  validateSearch: searches.home,
   loader: ({ context }) => context.queries.ensureQueryData(organizationsQuery(1)),
   component: lazyPage(() => import('./organizations/organizations-page.tsx'), 'OrganizationsPage'),
 })
@@ -66,7 +53,7 @@ const organizations = createRoute({
 const teams = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/settings/teams',
-  validateSearch: searched,
+  validateSearch: searches.searched,
   component: lazyPage(() => import('./teams/teams-page.tsx'), 'TeamsPage'),
 })
 
@@ -79,14 +66,14 @@ const account = createRoute({
 const login = createRoute({
   getParentRoute: () => shell,
   path: '/~/login',
-  validateSearch: loginSearch,
+  validateSearch: searches.loginSearch,
   component: lazyPage(() => import('./login/login-page.tsx'), 'LoginPage'),
 })
 
 const ownTokens = createRoute({
   getParentRoute: () => shell,
   path: '/settings/tokens',
-  validateSearch: tokenSource,
+  validateSearch: searches.tokenSource,
   component: lazyPage(() => import('./account/tokens-page.tsx'), 'OwnTokensPage'),
 })
 
@@ -129,14 +116,14 @@ const teamSettings = createRoute({
 const workspaces = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/workspaces',
-  validateSearch: searched,
+  validateSearch: searches.searched,
   component: lazyPage(() => import('./workspaces/workspaces-page.tsx'), 'WorkspacesPage'),
 })
 
 const workspace = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/workspaces/$workspace',
-  validateSearch: searched,
+  validateSearch: searches.searched,
   component: lazyPage(() => import('./workspaces/workspace-page.tsx'), 'WorkspacePage'),
 })
 
@@ -149,14 +136,14 @@ const workspaceOutputs = createRoute({
 const states = createRoute({
   getParentRoute: () => workspace,
   path: '/states',
-  validateSearch: comparison,
+  validateSearch: searches.comparison,
   component: lazyPage(() => import('./state-versions/state-versions-page.tsx'), 'StateVersionsPage'),
 })
 
 const workspaceAccess = createRoute({
   getParentRoute: () => workspace,
   path: '/access',
-  validateSearch: holders,
+  validateSearch: searches.holders,
   component: lazyPage(() => import('./access/workspace-access-page.tsx'), 'WorkspaceAccessPage'),
 })
 
@@ -169,14 +156,14 @@ const workspaceSettings = createRoute({
 const projects = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/projects',
-  validateSearch: searched,
+  validateSearch: searches.searched,
   component: lazyPage(() => import('./projects/projects-page.tsx'), 'ProjectsPage'),
 })
 
 const project = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/projects/$project',
-  validateSearch: searched,
+  validateSearch: searches.searched,
   component: lazyPage(() => import('./projects/project-page.tsx'), 'ProjectPage'),
 })
 
@@ -189,7 +176,7 @@ const projectWorkspaces = createRoute({
 const projectAccess = createRoute({
   getParentRoute: () => project,
   path: '/access',
-  validateSearch: holders,
+  validateSearch: searches.holders,
   component: lazyPage(() => import('./projects/project-page.tsx'), 'ProjectAccessPage'),
 })
 
@@ -211,56 +198,56 @@ const organizationSettings = createRoute({
 const siteRefusals = createRoute({
   getParentRoute: () => shell,
   path: '/~/admin/refusals',
-  validateSearch: refusalSearch,
+  validateSearch: searches.refusalSearch,
   component: lazyPage(() => import('./refusals/refusals-page.tsx'), 'SiteRefusalsPage'),
 })
 
 const siteOrganizations = createRoute({
   getParentRoute: () => shell,
   path: '/~/admin/organizations',
-  validateSearch: searched,
+  validateSearch: searches.searched,
   component: lazyPage(() => import('./organizations/site-organizations-page.tsx'), 'SiteOrganizationsPage'),
 })
 
 const users = createRoute({
   getParentRoute: () => shell,
   path: '/~/admin/users',
-  validateSearch: searched,
+  validateSearch: searches.searched,
   component: lazyPage(() => import('./users/users-page.tsx'), 'UsersPage'),
 })
 
 const people = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/people',
-  validateSearch: searched,
+  validateSearch: searches.searched,
   component: lazyPage(() => import('./people/people-page.tsx'), 'PeoplePage'),
 })
 
 const person = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/people/$person',
-  validateSearch: onePage,
+  validateSearch: searches.onePage,
   component: lazyPage(() => import('./people/person-page.tsx'), 'PersonPage'),
 })
 
 const audit = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/audit',
-  validateSearch: auditSearch,
+  validateSearch: searches.auditSearch,
   component: lazyPage(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 })
 
 const access = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/access',
-  validateSearch: question,
+  validateSearch: searches.question,
   component: lazyPage(() => import('./access/access-page.tsx'), 'AccessPage'),
 })
 
 const refusals = createRoute({
   getParentRoute: () => shell,
   path: '/$organization/refusals',
-  validateSearch: refusalSearch,
+  validateSearch: searches.refusalSearch,
   component: lazyPage(() => import('./refusals/refusals-page.tsx'), 'RefusalsPage'),
 })
 
