@@ -31,6 +31,8 @@ export function OrganizationsPage() {
     // There is nothing to choose.
     if (first !== undefined && others.length === 0 && invitations.length === 0)
       return <Navigate to="/$organization/workspaces" params={{ organization: first.id }} replace />
+    // Who accepts an invitation then stays here.
+    return <Navigate to="/" replace />
   }
   return (
     <>
