@@ -82,7 +82,7 @@ export const settings = {
   ),
   accessLogSlowMs: setting(
     integer(1, 3_600_000),
-    'Milliseconds from which a request is slow, until its answer is sent as a whole',
+    'A request is slow if it takes so many milliseconds or more, until the last byte of its answer is sent',
     '1000',
   ),
   dialect: setting(

@@ -86,7 +86,8 @@ passwords and locks are not copied; the report names the tokens.
 With --states FOLDER: copies each *.tfstate below the folder into the workspace that its path names, such as
 prod-network for prod/network/terraform.tfstate, and prints a line for each. --dry-run shows the names.
 
-The same command again copies what is missing, also after Ctrl-C, and changes nothing that exists here.
+The same command again copies what is missing and newer states, also after Ctrl-C, and changes nothing else
+that exists here.
 Ends with 0 if everything was copied, with 1 if something was not, with 130 after Ctrl-C.
 
 Examples:
