@@ -26,6 +26,7 @@ const slow = [
 const { PURSER_TEST_ALL, PURSER_TEST_LONG, PURSER_TEST_POSTGRES_URL, PURSER_TEST_REST } = process.env
 /** For CI, after `npm test`: runs what that left out, which is slow files, and all other tests on PostgreSQL. */
 const isRest = PURSER_TEST_REST === '1'
+if (isRest && PURSER_TEST_POSTGRES_URL === undefined) throw new Error('PURSER_TEST_REST needs PostgreSQL')
 const isWhole =
   isRest ||
   PURSER_TEST_ALL === '1' ||

@@ -142,7 +142,7 @@ describe.each(engines)('a folder of state files on %s', (engine) => {
     expect([refused.code, refused.stdout.split('\n').slice(1)]).toEqual([
       1,
       [
-        'prod/network/terraform.tfstate  prod-network  not copied: the state of the workspace here is newer, with serial 7',
+        'prod/network/terraform.tfstate  prod-network  not copied: the state of the workspace here is not older, with serial 7',
         'prod/secret.tfstate             prod-secret   not copied: the state of the workspace here has another lineage',
         '',
       ],

@@ -126,6 +126,20 @@ describe.each(oneEngine)('list, show and delete on %s', (engine) => {
     expect(await levelOf()).toEqual([['custom', 'read-outputs']])
     expect(await said(`${grant} write`)).toBe('the team readers has write on the workspace network')
     expect(await levelOf()).toEqual([['write', 'write']])
+    // Nothing of the level before stays.
+    await said(`${grant} read-outputs`)
+    const { data: grants } = (
+      await client.get(
+        `/team-workspaces?filter%5Bworkspace%5D%5Bid%5D=${(await client.get('/organizations/acme/workspaces/network')).json.data.id}`,
+      )
+    ).json
+    expect(grants[0].attributes).toMatchObject({
+      access: 'custom',
+      'state-versions': 'read-outputs',
+      'workspace-locking': false,
+      runs: 'read',
+      variables: 'none',
+    })
     expect(await said(`${grant} none`)).toBe('took the access to the workspace network from the team readers')
     expect(await said(`${grant} none`)).toBe('the team readers had no access to the workspace network')
     const onProject = `team grant readers ${inAcme} --access`

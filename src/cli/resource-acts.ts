@@ -2,6 +2,8 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/operator-error.ts'
 import { withOwnClient } from '../import/own-client.ts'
 import { relatedId, type Resource } from '../import/source-lists.ts'
+import { projectLevels } from '../team-access/project-levels.ts'
+import { workspaceLevels } from '../team-access/workspace-levels.ts'
 import { note, print, printJson, printTable } from './output.ts'
 import { organizationPath, projectId, teamId, userId, workspaceId } from './resource-kinds.ts'
 
@@ -52,21 +54,27 @@ function printMade(kind: string, name: string, made: Resource, { json }: ActFlag
 
 export type GrantFlags = ActFlags & { workspace?: string; project?: string; access: string }
 
-/** The two kinds of grants, and the levels that only one of them has. */
+/**
+ * The two kinds of grants, and the levels that only one of them has. `outputs` names all details: those that a change leaves
+ * out keep what the level before gave.
+ */
 const places = {
   workspace: {
     type: 'team-workspaces',
     types: 'workspaces',
     idOf: workspaceId,
     foreign: 'maintain',
-    outputs: { 'state-versions': 'read-outputs' },
+    outputs: { ...workspaceLevels.custom, 'state-versions': 'read-outputs' },
   },
   project: {
     type: 'team-projects',
     types: 'projects',
     idOf: projectId,
     foreign: 'plan',
-    outputs: { 'workspace-access': { 'state-versions': 'read-outputs' } },
+    outputs: {
+      'project-access': projectLevels.custom.project,
+      'workspace-access': { ...projectLevels.custom.workspace, 'state-versions': 'read-outputs' },
+    },
   },
 } as const
 

@@ -55,7 +55,10 @@ const readiness: RawRoute = {
   summary: 'The server takes requests: it is not stopping, and the database can be read and written',
   open: 'for load balancers',
   answer: async (_, { database, drain }) => {
-    if (drain.isDraining) throw new AppError('unavailable', 'the server is stopping')
+    if (drain.isDraining) {
+      drain.isKnown = true
+      throw new AppError('unavailable', 'the server is stopping')
+    }
     await database.availability.check()
     return json({ status: 'ok' })
   },

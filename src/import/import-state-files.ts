@@ -64,8 +64,9 @@ export async function importStateFiles(
     try {
       await forEach(options, 'state files', files, work, SOME_AT_ONCE)
     } catch (error) {
-      if (!signal.aborted) throw error
+      if (!signal.aborted && report.isEmpty) throw error
       report.isInterrupted = true
+      if (!signal.aborted) report.note(`it ended early: ${reasonOf(error)}`)
     }
     return report
   })
@@ -105,7 +106,7 @@ async function read({ folder, target }: Importing, { path }: StateFile, spool: S
   }
   const { outputs } = reader.finish()
   const { serial, lineage } = factsOf(spool)
-  if (serial === undefined) throw new Unreadable('it has no serial')
+  if (serial === undefined) throw new Unreadable('it has no serial, or none at its beginning')
   return { spool, serial, lineage, outputs: outputs?.list.length ?? null }
 }
 
@@ -145,9 +146,10 @@ async function compare(
     if (!isDryRun) await giveBackOldLock({ target }, workspace.id)
     return { result: 'there', serial, outputs }
   }
-  if (here !== undefined && here.lineage === lineage && here.serial < serial) return undefined
-  const isNewer = here?.lineage === lineage ? `is newer, with serial ${here?.serial}` : 'has another lineage'
-  return { result: 'not-copied', reason: `the state of the workspace here ${isNewer}` }
+  const isSame = (here?.lineage ?? undefined) === lineage?.toWellFormed()
+  if (here !== undefined && isSame && here.serial < serial) return undefined
+  const what = isSame ? `is not older, with serial ${here?.serial}` : 'has another lineage'
+  return { result: 'not-copied', reason: `the state of the workspace here ${what}` }
 }
 
 /** Copies under the import's own lock and always releases it. */
@@ -168,6 +170,9 @@ async function sendLocked(
     const attributes = { serial, md5: spool.md5, ...(lineage === undefined ? {} : { lineage }) }
     const path = `/workspaces/${workspaceId}/state-versions`
     const made = await target.send('POST', path, { type: 'state-versions', attributes })
+    if (made.attributes.status === 'finalized') {
+      throw new Unreadable('the workspace has this state already, but not as its current one')
+    }
     await target.upload(String(made.attributes['hosted-state-upload-url']), spool)
   } finally {
     await giveBackLock({ target }, actions)

@@ -11,6 +11,8 @@ import { Refused } from './own-client.ts'
 
 export const LOCK_REASON = 'purser import'
 const kind = 'state versions'
+/** Another import of the same user may write under the same lock, because it takes the lock for that of a killed one. */
+const REPLACED = 'the workspace got another state here meanwhile, which is not replaced'
 /** Larger states are uploaded separately. */
 const MAX_BYTES_IN_BODY = 1024 * 1024
 
@@ -158,11 +160,7 @@ async function copyLocked(context: Copying, missing: readonly StateRecord[]): Pr
       async () => (await currentHere(context, workspaceId)) === context.current,
     )
     if (isSame === false) {
-      context.report.missing(
-        kind,
-        name,
-        'the workspace got another state here meanwhile, which is not replaced',
-      )
+      context.report.missing(kind, name, REPLACED)
     }
     if (!isSame) return
     for (const [place, state] of missing.entries()) {
@@ -266,11 +264,12 @@ async function createVersion(context: Copying, attributes: Record<string, unknow
   const current = () => currentHere(context, workspaceId)
   try {
     const made = await target.send('POST', path, { type, attributes })
-    const isOld = made.attributes.status === 'finalized' && (await current()) !== made.id
-    if (!isOld) return made
+    if (made.attributes.status !== 'finalized') return made
+    const now = await current()
+    if (now === made.id) return made
+    if (now !== context.current) throw new Unreadable(REPLACED)
   } catch (error) {
     if (!(error instanceof Refused) || ![409, 412].includes(error.status)) throw error
-    // Another import at the same time, as the same user, may write under the same lock.
     if ((await current()) !== context.current) throw error
   }
   return target.send('POST', path, { type, attributes: { ...attributes, force: true } })

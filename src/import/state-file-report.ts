@@ -31,6 +31,10 @@ export class StateFileReport {
     this.#notes.push(text)
   }
 
+  get isEmpty(): boolean {
+    return this.#entries.length === 0
+  }
+
   get isWhole(): boolean {
     return !this.isInterrupted && this.#count('not-copied') === 0
   }

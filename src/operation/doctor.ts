@@ -128,7 +128,9 @@ async function examineDatabase(
         if (unread !== undefined) report('not read', 'note', unread)
       } else if (key !== undefined) await examineStoredContent(open.database, key, report, showContent)
       else report('content', 'problem', 'it cannot be read without the secret key')
-      const miscounted = await open.database.read(findMiscounted)
+      if (showContent === undefined) return
+      // It reads the rows of all states.
+      const miscounted = await open.database.read(findMiscounted, { isLong: true })
       for (const wrong of miscounted) report('size of states', 'problem', wrong)
       if (miscounted.length === 0) report('size of states', 'good', 'as it is counted')
     })

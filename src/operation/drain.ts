@@ -4,6 +4,8 @@ import type { Logger } from 'pino'
 import { Connections } from '../http/connections.ts'
 import { logFull } from './connection-limit.ts'
 
+/** A load balancer asks more often than that. */
+const UNWATCHED_MS = 60_000
 const LOOK_MS = 50
 /** How long an idle connection stays open after the port closed. Its next request is answered, which closes it. */
 const IDLE_MS = 1_000
@@ -28,6 +30,8 @@ export class Drain {
   isDraining = false
   /** Whether answers close their connections. */
   isClosing = false
+  /** Whether a load balancer has been told, by /readyz. */
+  isKnown = false
 
   constructor(log: Logger, maxConnections: number) {
     this.#log = log
@@ -41,8 +45,8 @@ export class Drain {
   }
 
   /**
-   * Resolves when the time is over and no new connections arrive; or earlier, if nobody is connected and nobody came for half
-   * of the time.
+   * Resolves when the time is over and no new connections arrive; or earlier, if nobody is connected, nobody came for half of
+   * the time, and no load balancer is there that does not know.
    */
   async wait(seconds: number): Promise<void> {
     if (seconds === 0) return
@@ -50,12 +54,13 @@ export class Drain {
     this.isClosing = true
     this.#idleMs = IDLE_MS
     const begunAt = performance.now()
-    // Probes of a load balancer come more often than that.
     const quietMs = seconds * 500
     for (let left = seconds * 1_000; left > 0 && !this.#hurried.signal.aborted;) {
       await this.#pause(Math.min(left, LOOK_MS))
       const now = performance.now()
-      if (this.connections.count === 0 && now - Math.max(begunAt, this.connections.latestAt) > quietMs) break
+      const { count, latestAt } = this.connections
+      const isQuiet = count === 0 && now - Math.max(begunAt, latestAt) > quietMs
+      if (isQuiet && (this.isKnown || begunAt - latestAt > UNWATCHED_MS || latestAt === 0)) break
       left = begunAt + seconds * 1_000 - now
     }
     this.isClosing = false

@@ -111,7 +111,7 @@ function rowsOfSqlite(database: DatabaseSync, { text, values, isFirst }: Ran): n
   // The watched methods are those of all connections.
   if (isFirst) statement.iterate(...inputs).next()
   else for (const _ of statement.iterate(...inputs)) continue
-  return Math.ceil(Number((steps.get() as { steps: number }).steps) / STEPS_A_ROW)
+  return Math.ceil((steps.get() as { steps: number }).steps / STEPS_A_ROW)
 }
 
 type PlanNode = { readonly Plans?: PlanNode[] } & { readonly [name: string]: unknown }
@@ -131,7 +131,7 @@ function literal(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (value instanceof Uint8Array) return `'\\x${Buffer.from(value).toString('hex')}'`
   if (Array.isArray(value)) return escapeLiteral(`{${value.map((item) => JSON.stringify(item)).join(',')}}`)
-  return escapeLiteral(String(value))
+  return escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 /** The rows that the nodes of a plan took from tables and indexes. */
