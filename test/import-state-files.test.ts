@@ -188,7 +188,7 @@ describe.each(engines)('a folder of state files on %s', (engine) => {
       'TWIN.tfstate': 'not copied: twin/terraform.tfstate has the same name',
       'twin/terraform.tfstate': 'not copied: TWIN.tfstate has the same name',
       'empty.tfstate': expect.stringMatching(/^not copied: /),
-      'no-serial.tfstate': 'not copied: it has no serial',
+      'no-serial.tfstate': 'not copied: it has no serial, or none at its beginning',
       [`${long}.tfstate`]: expect.stringMatching(/^not copied: name .*90/),
       'prod/network/terraform.tfstate': 'copied, serial 7, 2 outputs',
     })
