@@ -39,7 +39,8 @@ export function usePages(log?: Logger): Pages {
 }
 
 async function startPages(open: () => Promise<Tab>, log: Logger | undefined): Promise<Pages> {
-  const server = await startServer('sqlite', {}, log)
+  // A test of long lists has more organizations than one user may found by default.
+  const server = await startServer('sqlite', { maxOrganizations: '200' }, log)
   const organization = await createTestOrganization(server)
   const usernames = new Map<string, string>()
   const add = async (who: string, { id, username }: Person) => {
