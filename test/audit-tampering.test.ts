@@ -294,8 +294,7 @@ onEachEngine('whoever writes into the audit trail', (server, engine) => {
     )) as [{ request_id: string }]
     const places: number[] = []
     for (let at = bytes.indexOf(unique); at !== -1; at = bytes.indexOf(unique, at + 1)) places.push(at)
-    // Once in the row and once in an index.
-    expect(places).toHaveLength(2)
+    const found: string[] = []
     for (const place of [undefined, ...places]) {
       const altered = Buffer.from(bytes)
       if (place !== undefined) altered[place] = (altered[place] as number) ^ 1
@@ -304,7 +303,12 @@ onEachEngine('whoever writes into the audit trail', (server, engine) => {
       const { problem } = await opened.database.read((tx) => verifyAuditTrail(tx, auditKey))
       await opened.database.close()
       if (place === undefined) expect(problem).toBeUndefined()
-      else expect(problem?.detail).toMatch(/differs from what was written|the database file is damaged/)
+      else if (problem !== undefined) found.push(problem.detail)
+    }
+    // Once in the row and once in an index. A page may also have bytes of an entry that moved to another page.
+    expect(found).toHaveLength(2)
+    for (const detail of found) {
+      expect(detail).toMatch(/differs from what was written|the database file is damaged/)
     }
   })
 })
