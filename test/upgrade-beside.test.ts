@@ -35,7 +35,7 @@ async function work(
   signal: AbortSignal,
   seen: Omit<Worker, 'ended'>,
 ): Promise<void> {
-  const client = new Client(address, token)
+  const client = new Client(address, token, false)
   const workspaces = '/organizations/demo/workspaces'
   const memberships = '/organizations/demo/organization-memberships'
   const request = async (answer: ReturnType<Client['get']>) => {
@@ -92,15 +92,15 @@ async function untilBusy(workers: readonly Worker[]): Promise<void> {
 
 /** What an owner takes away on one of two nodes, the other one refuses at once, although it has read the same before. */
 async function expectRevocations(addresses: readonly [string, string], owner: string, carl: string) {
-  const own = new Client(addresses[0], owner)
+  const own = new Client(addresses[0], owner, false)
   const { id } = (await own.get('/organizations/demo/workspaces/database')).json.data
   const teams = await own.get('/organizations/demo/teams?filter[names]=security')
   const members = `/teams/${teams.json.data[0].id}/relationships/users`
   for (const [there, here] of [addresses, addresses.toReversed()] as const) {
-    const read = () => new Client(there, carl).get(`/workspaces/${id}/current-state-version`)
+    const read = () => new Client(there, carl, false).get(`/workspaces/${id}/current-state-version`)
     const change = async (method: 'POST' | 'DELETE') => {
       const users = { data: [{ type: 'users', id: 'carl' }] }
-      const { status, text } = await new Client(here, owner).request(method, members, users)
+      const { status, text } = await new Client(here, owner, false).request(method, members, users)
       expect(status, text).toBe(204)
     }
     for (let number = 0; number < 4; number++) expect((await read()).status).toBe(200)
@@ -166,7 +166,7 @@ describe.each(onlyPostgres)('two releases on one %s', (engine) => {
       const oldAddress = await old.address()
       const listedBy = async (client: Client, query = '') =>
         (await client.get(`/organizations/demo/projects${query}`)).json.meta.pagination['total-count']
-      const projectsBefore = await listedBy(new Client(oldAddress, anna))
+      const projectsBefore = await listedBy(new Client(oldAddress, anna, false))
       const [onOld, onNew] = [new AbortController(), new AbortController()]
       const onOldOnes = [0, 1, 2].map((number) =>
         startWorker(oldAddress, anna, `old-${number}`, onOld.signal),
@@ -191,7 +191,7 @@ describe.each(onlyPostgres)('two releases on one %s', (engine) => {
       expect(await old.stop()).toBe(0)
 
       const again = new Purser(['serve'], settings, { main })
-      const client = new Client(await again.address(), anna)
+      const client = new Client(await again.address(), anna, false)
       for (const words of pair.olderSays) expect(again.stdout + again.stderr).toContain(words)
       for (const { made } of seen) {
         for (const name of [made[0], made.at(-1)]) {
