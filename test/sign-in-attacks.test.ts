@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { AttemptCounts } from '../src/sessions/attempt-counts.ts'
 import { clientAddressOf } from '../src/sessions/client-address.ts'
 import { Guesses } from '../src/sessions/guesses.ts'
 import { isGuessable } from '../src/users/guessable.ts'
@@ -51,6 +52,14 @@ onEachEngine('attacks on signing in', (server) => {
     expect((await attempt(browser, WRONG)).status).toBe(429)
     const right = { ...WRONG, current_password: PASSWORD }
     expect((await attempt(other.browser, right)).status).toBe(200)
+  })
+
+  test('keep nobody waiting who has a link', async () => {
+    const spy = vi.spyOn(server.app.deps.passwords, 'forNew')
+    onTestFinished(() => spy.mockRestore())
+    await signedIn(server)
+    const device = expect.stringMatching(/^link /)
+    expect(spy.mock.calls).toEqual([[PASSWORD, expect.objectContaining({ device })]])
   })
 
   test('with a link that was handed out before fail once the password is changed', async () => {
@@ -363,7 +372,29 @@ test('an attempt whose password could not be checked does not count', async () =
   for (let count = 0; count < 100; count += 1) {
     await expect(guesses.attempt(guesser, away)).rejects.toThrow('away')
   }
+  for (let count = 0; count < 100; count += 1) {
+    await expect(guesses.ration(guesser, away)).rejects.toThrow('away')
+  }
   expect(await guesses.attempt(guesser, async () => true)).toBe(true)
+})
+
+test('attempts that do not count push out no others', () => {
+  const counts = new AttemptCounts()
+  const counted = (key: string) => ({ key, rule: { free: 1, longestPauseMs: MINUTE_MS } })
+  counts.add(counted('guessed'), 0)
+  for (let count = 0; count < 60_000; count += 1) counts.add(counted(`refused ${count}`), 0)()
+  expect(counts.waitMs(counted('guessed'), 0)).toBeGreaterThan(0)
+})
+
+test('guesses at many names from many networks push out no slow-down of an account', async () => {
+  const guesses = new Guesses()
+  const wrong = (account: string, address: string) =>
+    guesses.attempt({ account, address, now: new Date(0) }, async () => false)
+  for (let count = 0; count < 20; count += 1) await wrong('guessed', `192.0.2.${count}`)
+  for (let count = 0; count < 9_000; count += 1) {
+    await wrong(`name ${count}`, `2001:${count.toString(16)}:0:0`)
+  }
+  await expect(wrong('guessed', '198.51.100.1')).rejects.toThrow('too many attempts')
 })
 
 test('nobody is slowed down for longer because the clock was set back', async () => {

@@ -93,7 +93,7 @@ onEachEngine('tokens of users and organizations', { maxTokens: '4' }, (server) =
     }
   })
 
-  test('the reads of all tokens of an account take turns as one, and those of unknown tokens as their address', async () => {
+  test('the reads of all tokens of an account take turns as one, and those of strangers as their address', async () => {
     const { database } = server.app.deps
     const accounts: unknown[] = []
     const read = database.read.bind(database)
@@ -117,6 +117,25 @@ onEachEngine('tokens of users and organizations', { maxTokens: '4' }, (server) =
     accounts.length = 0
     await other.get('/account/details')
     expect(accounts).toEqual(['address 127.0.0.1'])
+    const link = 'invented'
+    const form = new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: 'terraform-cli',
+      code: 'invented',
+      code_verifier: 'x'.repeat(43),
+      redirect_uri: 'http://localhost:10000/login',
+    })
+    for (const ask of [
+      () => server.client().post('/sessions', body('sessions', { login: 'nobody', password: 'a password' })),
+      () => server.client().post('/sessions', body('sessions', { link, password: 'a long password' })),
+      () => server.client().post('/password-links/show', body('password-links', { link })),
+      () => server.client().get('/no/such/path'),
+      () => fetch(`${server.address}/login/token`, { method: 'POST', body: form }),
+    ]) {
+      accounts.length = 0
+      expect([400, 401]).toContain((await ask()).status)
+      expect(accounts).toEqual(['address 127.0.0.1'])
+    }
   })
 
   /** Makes a token, and returns a function that uses it and then reads its last use, in milliseconds. */

@@ -1,4 +1,4 @@
-import { clientAddressOf } from '../sessions/client-address.ts'
+import { strangerOf } from '../sessions/client-address.ts'
 import type { Call } from './call.ts'
 import type { RunnerDeps } from './deps.ts'
 import { callerHashOf } from './permit.ts'
@@ -18,7 +18,7 @@ export class Reader {
 
   get account(): string {
     const { accounts, config } = this.#deps
-    return accounts.of(this.caller) ?? `address ${clientAddressOf(this.#call, config)}`
+    return accounts.of(this.caller) ?? strangerOf(this.#call, config).account
   }
 
   get caller(): string {

@@ -16,6 +16,7 @@ import { releaseWhenSent } from './held-answer.ts'
 import { answerMalformed, MalformedParts } from './malformed.ts'
 import { mustWait } from './pipelining.ts'
 import { authenticate } from './permit.ts'
+import { Reader } from './reader.ts'
 import type { RawRoute } from './raw-route.ts'
 import { nextRequestId } from './request-id.ts'
 import type { Route } from './route.ts'
@@ -151,7 +152,9 @@ function answerHalf(request: IncomingMessage, response: ServerResponse, { writes
 
 /** An unknown path or method: 401 without a valid token, otherwise 404 as for everything hidden. */
 async function answerUnknown(call: Call, deps: RunnerDeps): Promise<Answer> {
-  const actor = await deps.database.read((tx) => authenticate(tx, call, deps))
+  const actor = await deps.database.read((tx) => authenticate(tx, call, deps), {
+    account: new Reader(call, deps).account,
+  })
   deps.refusals.note({
     requestId: call.requestId,
     at: deps.clock.now(),

@@ -7,6 +7,7 @@ import { timestamp } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import { NO_ID } from '../core/ids.ts'
 import type { Transaction } from '../database/database.ts'
+import { strangerOf } from '../sessions/client-address.ts'
 import { withOpenBody } from '../http/body.ts'
 import { json, type Call } from '../http/call.ts'
 import type { RunnerDeps } from '../http/deps.ts'
@@ -89,7 +90,7 @@ async function exchange(given: Form, call: Call, deps: RunnerDeps): Promise<stri
   const { database, clock, auditKey } = deps
   const hash = hashToken(given.code)
   // A stranger who guesses must not take the turn of a writer.
-  const known = await database.read((tx) => findLoginCode(tx, hash))
+  const known = await database.read((tx) => findLoginCode(tx, hash), strangerOf(call, deps.config))
   if (known === undefined) throw new Refused('invalid_grant', UNKNOWN)
   const outcome = await database.write(async (tx) => {
     const now = clock.now()

@@ -45,6 +45,8 @@ export class AttemptCounts {
       if (found === undefined) return
       found.attempts = Math.max(0, found.attempts - 1)
       if (found.last === now) found.last = lastBefore
+      // Otherwise attempts that were taken back could push out all others.
+      if (found.attempts === 0) this.#counts.delete(key)
     }
   }
 

@@ -23,3 +23,8 @@ export function addressOf(
 export function clientAddressOf(...given: Parameters<typeof addressOf>): string {
   return networkOf(addressOf(...given) ?? '')
 }
+
+/** For a read of a caller whom nobody knows yet. Those of one network take turns: see TransactionOptions. */
+export function strangerOf(...given: Parameters<typeof addressOf>): { readonly account: string } {
+  return { account: `address ${clientAddressOf(...given)}` }
+}

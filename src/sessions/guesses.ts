@@ -43,6 +43,8 @@ type Guesser = Asker & { readonly now: Date; readonly from?: string | null }
  */
 export class Guesses {
   readonly #counts = new AttemptCounts()
+  /** Apart, because names times networks would push them out. */
+  readonly #ofAccounts = new AttemptCounts()
   /** Set by who wants to know. */
   onThrottle: (begun: Throttle) => void = () => {}
 
@@ -56,7 +58,7 @@ export class Guesses {
     const guesses = guessesOf(guesser)
     const right = rightOf(guesser)
     this.#checkWait([...guesses, right], now)
-    const begun = guesses.map((guess) => ({ ...guess, takeBack: this.#counts.add(guess, now) }))
+    const begun = guesses.map((guess) => ({ ...guess, takeBack: this.#countsOf(guess).add(guess, now) }))
     const takeBack = () => begun.forEach((each) => each.takeBack())
     let result: T
     try {
@@ -75,16 +77,25 @@ export class Guesses {
     return result
   }
 
-  /** Runs what needs a hash and cannot be guessed. Each time counts like a right password. */
+  /** Runs what needs a hash and cannot be guessed. Each time counts like a right password, unless the server was busy. */
   async ration<T>(guesser: Guesser, work: () => Promise<T>): Promise<T> {
     const right = rightOf(guesser)
     this.#checkWait([right], guesser.now.getTime())
-    this.#counts.add(right, guesser.now.getTime())
-    return work()
+    const takeBack = this.#counts.add(right, guesser.now.getTime())
+    try {
+      return await work()
+    } catch (error) {
+      takeBack()
+      throw error
+    }
+  }
+
+  #countsOf({ rule }: Counted): AttemptCounts {
+    return rule === ofAccount ? this.#ofAccounts : this.#counts
   }
 
   #checkWait(counted: readonly Counted[], now: number): void {
-    const wait = Math.max(...counted.map((each) => this.#counts.waitMs(each, now)))
+    const wait = Math.max(...counted.map((each) => this.#countsOf(each).waitMs(each, now)))
     if (wait <= 0) return
     const seconds = Math.ceil(wait / 1_000)
     // The same text for wrong and right passwords: it must not tell that somebody has signed in.
@@ -93,7 +104,7 @@ export class Guesses {
 
   #tell({ account, from = null }: Guesser, guesses: readonly CountedGuess[]): void {
     for (const { of, network, ...counted } of guesses) {
-      if (this.#counts.hasBegun(counted)) this.onThrottle({ of, account, network, from })
+      if (this.#countsOf(counted).hasBegun(counted)) this.onThrottle({ of, account, network, from })
     }
   }
 }

@@ -8,6 +8,7 @@ import { parseResource } from '../jsonapi/body.ts'
 import { closedObject, nullable } from '../jsonapi/description.ts'
 import { findPasswordLink } from '../users/password-link-store.ts'
 import { findUser } from '../users/user-store.ts'
+import { strangerOf } from './client-address.ts'
 import { text, WRONG_LINK } from './sign-in-route.ts'
 
 const body = { type: 'password-links', attributes: { link: text }, required: ['link'] as const }
@@ -28,12 +29,15 @@ export const passwordLinkRoute: RawRoute = {
   open: 'the secret of the link is the right',
   answer: async (call, deps) => {
     const { link } = await withOpenBody(call, deps, (bytes) => parseResource(bytes, body).attributes)
-    const user = await deps.database.read(async (tx) => {
-      const found = await findPasswordLink(tx, hashToken(link), deps.clock.now())
-      // The same statements without a link, and for somebody who may not sign in.
-      const owner = await findUser(tx, found?.user_id ?? '')
-      return owner?.is_suspended === 0 ? owner : undefined
-    })
+    const user = await deps.database.read(
+      async (tx) => {
+        const found = await findPasswordLink(tx, hashToken(link), deps.clock.now())
+        // The same statements without a link, and for somebody who may not sign in.
+        const owner = await findUser(tx, found?.user_id ?? '')
+        return owner?.is_suspended === 0 ? owner : undefined
+      },
+      strangerOf(call, deps.config),
+    )
     if (user === undefined) throw new AppError('unauthorized', WRONG_LINK)
     const { username, email } = user
     return json({ username, email })

@@ -24,7 +24,7 @@ import {
   type UserRow,
 } from '../users/user-store.ts'
 import { keyOf, passwordProblems, usernameSchema } from '../users/users.ts'
-import { clientAddressOf } from './client-address.ts'
+import { clientAddressOf, strangerOf } from './client-address.ts'
 import { checkSecure, sessionCookie, sessionSecretOf } from './session-cookie.ts'
 import { sessionResource } from './session-document.ts'
 import { deleteSessionsOf, insertSession, makeRoomForSession, type SessionRow } from './session-store.ts'
@@ -106,12 +106,13 @@ async function signInByPassword(
 ): Promise<Answer | undefined> {
   const { devices, guesses, clock, config } = deps
   const now = clock.now()
+  const reader = strangerOf(call, config)
   // A client that names no device waits for its pauses before anything is read.
-  const early = devices.isGiven(call) ? { user: await findUserByLogin(account, deps) } : undefined
+  const early = devices.isGiven(call) ? { user: await findUserByLogin(account, reader, deps) } : undefined
   const device = early && devices.deviceOf(call, early.user, now)
   const asker = { account, address: clientAddressOf(call, config), device }
   return guesses.attempt({ ...asker, now, from: call.address }, async () => {
-    const { user } = early ?? { user: await findUserByLogin(account, deps) }
+    const { user } = early ?? { user: await findUserByLogin(account, reader, deps) }
     const known = await byPassword(password, user, asker, deps)
     const answer = known && (await begin(known, call, deps))
     if (answer === undefined) deps.wrongPasswords.note(call, account, user)
@@ -125,7 +126,7 @@ async function signInByLink(
   call: Call,
   deps: RunnerDeps,
 ): Promise<Answer | undefined> {
-  const known = await byLink(given, clientAddressOf(call, deps.config), deps)
+  const known = await byLink(given, call, deps)
   return known && begin(known, call, deps)
 }
 
@@ -151,13 +152,17 @@ function readBody(call: Call, deps: RunnerDeps): Promise<Given> {
   })
 }
 
-function findUserByLogin(account: string, { database }: RunnerDeps): Promise<UserRow | undefined> {
+function findUserByLogin(
+  account: string,
+  reader: { account: string },
+  { database }: RunnerDeps,
+): Promise<UserRow | undefined> {
   return database.read(async (tx) => {
     const byName = await findUserByUsername(tx, account)
     // Also if there is one: the time must not tell whether somebody has this name.
     const byEmail = await findUserByEmail(tx, account)
     return byName ?? byEmail
-  })
+  }, reader)
 }
 
 /** It takes as long for a user who does not exist. */
@@ -184,18 +189,23 @@ async function byPassword(
 
 async function byLink(
   { link: secret, username, password, 'keep-tokens': keepsTokens = false }: Given & { link: string },
-  address: string,
+  call: Call,
   deps: RunnerDeps,
 ): Promise<Known | undefined> {
+  const address = clientAddressOf(call, deps.config)
   const hash = hashToken(secret)
-  const link = await deps.database.read(async (tx) => {
-    const found = await findPasswordLink(tx, hash, deps.clock.now())
-    // Before the hashing, which costs much more.
-    if (found !== undefined && username !== undefined) refuse(await takenProblems(tx, { username }))
-    return found
-  })
+  const link = await deps.database.read(
+    async (tx) => {
+      const found = await findPasswordLink(tx, hash, deps.clock.now())
+      // Before the hashing, which costs much more.
+      if (found !== undefined && username !== undefined) refuse(await takenProblems(tx, { username }))
+      return found
+    },
+    strangerOf(call, deps.config),
+  )
   if (link === undefined) return undefined
-  const asker = { account: link.user_id, address }
+  // Who has a link is no stranger.
+  const asker = { account: link.user_id, address, device: `link ${hash}` }
   const { hash: passwordHash, problems } = await deps.guesses.ration(
     { ...asker, now: deps.clock.now() },
     () => deps.passwords.forNew(password, asker),
