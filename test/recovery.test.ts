@@ -65,6 +65,12 @@ onEachEngine('recovering an account', (server) => {
           '/admin/users',
           body('users', { username: `${user.username}-2`, email: `2-${user.email}`, password: NEXT }),
         ),
+      'an account of an administrator': () =>
+        owners.request(
+          'POST',
+          '/admin/users',
+          body('users', { username: `${user.username}-3`, email: `3-${user.email}`, 'is-admin': true }),
+        ),
     }
     server.clock.advance(RECENT_MINUTES * MINUTE_MS)
     for (const [what, ask] of Object.entries(requests)) {

@@ -20,9 +20,9 @@ export function mayHandOut(person: string): RawBuilder<SqlBool> {
 
 /**
  * SQL condition: who handed out the token, if it was somebody else, may still do that. Ending that right ends the token, too.
- * Here it is checked once more, for what another release or a race has left.
+ * Here it is checked once more, for what another release or a race has left. The token is named `token`.
  */
-const isStillHandedOut = sql<SqlBool>`(token.kind <> 'user' or (
+export const isStillHandedOut = sql<SqlBool>`(token.kind <> 'user' or (
   (token.created_by_id is null or token.created_by_id = token.user_id or ${mayHandOut('token.created_by_id')})
   and not exists (select 1 from token_origins as origin where origin.token_id = token.id
     and origin.user_id <> token.user_id and not ${mayHandOut('origin.user_id')})))`

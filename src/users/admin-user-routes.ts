@@ -49,7 +49,8 @@ export const adminUserRoutes: readonly Route[] = [
       if (problems.length > 0) problems.push(...(await takenProblems(tx, body.attributes)))
     },
     act: async ({ tx, deps, actor, body: { attributes }, prepared }) => {
-      if (attributes.password !== undefined) checkRecentPassword(actor, deps.clock.now())
+      const isLasting = attributes.password !== undefined || attributes['is-admin'] === true
+      if (isLasting) checkRecentPassword(actor, deps.clock.now())
       const { user, event } = await createAccount(tx, deps, {
         username: attributes.username,
         email: attributes.email,

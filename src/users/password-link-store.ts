@@ -1,14 +1,15 @@
 import { sql, type SqlBool, type Insertable, type Selectable } from 'kysely'
-import { mayHandOut } from '../access/actor-store.ts'
+import { isStillHandedOut, mayHandOut } from '../access/actor-store.ts'
 import { timestamp } from '../core/clock.ts'
 import type { Transaction } from '../database/database.ts'
 import type { PasswordLinkTable } from '../database/session-tables.ts'
 
 type PasswordLinkRow = Selectable<PasswordLinkTable>
 
-/** SQL condition: who made the link may still do that, and the token with which they made it has not ended. */
+/** SQL condition: who made the link may still do that, and the token with which they made it still counts. */
 const isStillMakers = sql<SqlBool>`((created_by_id is null or ${mayHandOut('password_links.created_by_id')})
-  and (made_with_id is null or exists (select 1 from authentication_tokens token where token.id = made_with_id)))`
+  and (made_with_id is null or exists (select 1 from authentication_tokens token
+    where token.id = made_with_id and ${isStillHandedOut})))`
 
 /** Undefined if it has expired, or if its maker may make no links any more. */
 export function findPasswordLink(
