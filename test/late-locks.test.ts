@@ -4,7 +4,7 @@ import { Browser, passwordLink } from './support/browser.ts'
 import { onPostgres } from './support/on-each-engine.ts'
 import { askForCode } from './support/sign-ins.ts'
 import { base64, createState, lock, md5Of, postState, stateText } from './support/states.ts'
-import { createTestOrganization, createUser, made, type Person } from './support/world.ts'
+import { body, createTestOrganization, createUser, made, type Person } from './support/world.ts'
 
 onPostgres('a write that waits for a row', (server, query) => {
   /** Makes a change that is committed once the request waits for it. */
@@ -18,7 +18,7 @@ onPostgres('a write that waits for a row', (server, query) => {
       )
       return rows.length > 0
     }
-    await expect.poll(isWaiting, { timeout: 5_000, interval: 20 }).toBe(true)
+    await expect.poll(isWaiting, { timeout: 30_000, interval: 20 }).toBe(true)
     await query('commit')
     return answer
   }
@@ -85,5 +85,77 @@ onPostgres('a write that waits for a row', (server, query) => {
     const end = 'delete from sessions'
     expect((await whileChanging(end, [], consent)).status).toBe(503)
     expect((await consent()).status).toBe(401)
+  })
+
+  /** Ends what the caller authenticates with, and changes the user whose row the request waits for. */
+  const end = (table: 'authentication_tokens' | 'sessions') =>
+    `with ended as (delete from ${table} where user_id = $2) update users set email = email where id = $1`
+  const tokensOf = async ({ id }: Person) =>
+    (await query('select id from authentication_tokens where user_id = $1', [id])).rows.length
+  const tokens = ({ id }: Person) => `/users/${id}/authentication-tokens`
+
+  test('makes no token with a token that has ended meanwhile', async () => {
+    const user = await createUser(server)
+    const own = () => user.client.post(tokens(user))
+    const ended = end('authentication_tokens')
+    expect((await whileChanging(ended, [user.id, user.id], own)).status).toBe(401)
+    expect(await tokensOf(user)).toBe(0)
+  })
+
+  test('makes neither a token nor a link for others with a token that has ended meanwhile', async () => {
+    const other = await createUser(server)
+    for (const path of [tokens(other), `/admin/users/${other.id}/password-links`]) {
+      const maker = await createUser(server)
+      made(await server.admin.post(`/admin/users/${maker.id}/actions/grant_admin`), 200)
+      const ended = end('authentication_tokens')
+      const answer = await whileChanging(ended, [other.id, maker.id], () => maker.client.post(path))
+      expect(answer.status).toBe(401)
+    }
+    expect(await tokensOf(other)).toBe(1)
+    expect((await query('select from password_links where user_id = $1', [other.id])).rows).toEqual([])
+  })
+
+  test('does nothing that needs a password in a session that has ended meanwhile', async () => {
+    const user = await createUser(server)
+    const password = 'correct horse battery'
+    const changed = {
+      current_password: password,
+      password: 'another horse',
+      password_confirmation: 'another horse',
+    }
+    for (const [method, path, sent] of [
+      ['POST', tokens(user), undefined],
+      ['POST', '/account/password-checks', body('password-checks', { password })],
+      ['PATCH', '/account/password', body('users', changed)],
+    ] as const) {
+      const browser = new Browser(server.address)
+      const link = await passwordLink(server.admin, user.id)
+      made(await browser.signIn({ link, password, 'keep-tokens': true }), 201)
+      const ended = () => browser.request(method, path, sent)
+      expect((await whileChanging(end('sessions'), [user.id, user.id], ended)).status, path).toBe(401)
+    }
+    expect(await tokensOf(user)).toBe(1)
+  })
+
+  test('changes no password of a user who was suspended meanwhile', async () => {
+    const user = await createUser(server)
+    const [password, next] = ['correct horse battery', 'another horse battery']
+    const link = await passwordLink(server.admin, user.id)
+    made(await new Browser(server.address).signIn({ link, password, 'keep-tokens': true }), 201)
+    const changed = { current_password: password, password: next, password_confirmation: next }
+    const change = () => user.client.patch('/account/password', body('users', changed))
+    const suspended = 'update users set is_suspended = 1 where id = $1'
+    expect((await whileChanging(suspended, [user.id], change)).status).toBe(401)
+    await query('update users set is_suspended = 0 where id = $1', [user.id])
+    made(await change(), 200)
+  })
+
+  test('ends the tokens that are being made', async () => {
+    const user = await createUser(server)
+    const change = `with locked as (update users set email = email where id = $1)
+      insert into authentication_tokens select (jsonb_populate_record(token, '{"id": "at-new", "hash": "new"}')).*
+      from authentication_tokens token where user_id = $1`
+    made(await whileChanging(change, [user.id], () => server.admin.delete(tokens(user))), 204)
+    expect(await tokensOf(user)).toBe(0)
   })
 })

@@ -220,6 +220,23 @@ onEachEngine('recovering an account', (server) => {
     expect(details).toMatchObject([{ count: 2 }, { count: 1 }])
   })
 
+  test('login codes that end are in the audit trail, also without tokens', async () => {
+    const ended = () => auditDetailsOf(server, 'user-token.end-all', user.id)
+    const end = () => server.admin.delete(`/users/${user.id}/authentication-tokens`)
+    made(await end(), 204)
+    made(await askForCode(browser), 201)
+    made(await end(), 204)
+    made(await end(), 204)
+    expect(await ended()).toMatchObject([
+      { count: 1, 'login-codes': 0 },
+      { count: 0, 'login-codes': 1 },
+    ])
+    made(await askForCode(browser), 201)
+    made(await change({ 'end-tokens': true }), 200)
+    const events = await auditDetailsOf(server, 'user.set-password', user.id)
+    expect(events.at(-1)).toMatchObject({ 'ended-tokens': 0, 'ended-login-codes': 1 })
+  })
+
   test('the command line ends all tokens of a user', async () => {
     const ended = await run(['user', 'end-tokens', user.username.toUpperCase(), '--json'], settingsOf(server))
     expect(ended.stdout, ended.stderr).toBe('{"ended":1}\n')

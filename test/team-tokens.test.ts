@@ -91,6 +91,23 @@ onEachEngine('team tokens', { maxTokens: '3' }, (server) => {
     expect(all.json.meta.pagination['total-count']).toBe(3)
   })
 
+  test('a single token renews itself, and who has seen it is known further on', async () => {
+    const organization = await createTestOrganization(server)
+    const single = `/teams/${await ownersOf(organization)}/authentication-token`
+    const first = (await organization.owner.client.post(single)).json.data.attributes.token
+    const second = await server.client(first).post(single)
+    expect(second.status, second.text).toBe(201)
+    expect((await server.client(first).get('/account/details')).text).toBe(UNAUTHORIZED)
+    const seen = await server.app.deps.database.read((tx) =>
+      tx.db
+        .selectFrom('token_origins')
+        .where('token_id', '=', second.json.data.id)
+        .select('user_id')
+        .execute(),
+    )
+    expect(seen).toContainEqual({ user_id: organization.owner.id })
+  })
+
   test('a token that is named in place of its team is deleted, as the tfe provider closes an ephemeral one', async () => {
     const organization = await createTestOrganization(server)
     const { client } = organization.owner

@@ -8,7 +8,7 @@ import { choice, type QueryParameter } from '../jsonapi/parameters.ts'
 import { organizationPlace } from '../organizations/organization-place.ts'
 import { deleteOrganizationToken } from './token-deletion.ts'
 import { tokenFragment, viewerOf } from './token-document.ts'
-import { deleteToken, findSingleToken, type TokenOwner } from './token-store.ts'
+import { findSingleToken, type TokenOwner } from './token-store.ts'
 import { createToken, problemsOfToken, readTokenRequest, tokenBody } from './tokens.ts'
 
 type Kind = 'organization' | 'audit-trails'
@@ -57,8 +57,8 @@ export const organizationTokenRoutes: readonly Route[] = [
     act: async ({ tx, deps, actor, query: asked, resource: { organization }, body }) => {
       const owner = ownerOf(asked, organization)
       const replaced = await findSingleToken(tx, owner)
-      if (replaced !== undefined) await deleteToken(tx, replaced.id)
-      const made = { owner, userId: null, organization, isSingle: true, maker: actor }
+      const own = { owner, userId: null, organization, isSingle: true }
+      const made = { ...own, maker: actor, replaced: replaced?.id }
       const { token, text } = await createToken(tx, deps, made, body)
       const details = {
         organization: organization.name,

@@ -10,13 +10,7 @@ import type { TeamRow } from '../teams/team-store.ts'
 import { deleteTeamToken } from './token-deletion.ts'
 import { tokenFragment, viewerOf } from './token-document.ts'
 import { teamOrItsTokenPlace } from './token-place.ts'
-import {
-  deleteToken,
-  findSingleToken,
-  isDescriptionTaken,
-  listTokens,
-  type TokenOwner,
-} from './token-store.ts'
+import { findSingleToken, isDescriptionTaken, listTokens, type TokenOwner } from './token-store.ts'
 import { createToken, problemsOfToken, readTokenRequest, tokenBody } from './tokens.ts'
 
 const ownerOf = (team: TeamRow): TokenOwner => ({ kind: 'team', teamId: team.id })
@@ -52,9 +46,8 @@ function creatingRoute(suffix: string, isSingle: boolean, summary: string): Rout
     act: async ({ tx, deps, actor, resource: { team, organization }, body, checked: replaced }) => {
       const owner = ownerOf(team)
       const { description } = body
-      if (replaced !== undefined) await deleteToken(tx, replaced.id)
       const userId = await ensureServiceAccount(tx, deps, team)
-      const made = { owner, userId, organization, isSingle, maker: actor }
+      const made = { owner, userId, organization, isSingle, maker: actor, replaced: replaced?.id }
       const { token, text } = await createToken(tx, deps, made, body)
       const details = {
         team: team.name,

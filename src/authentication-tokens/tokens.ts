@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { hashToken } from '../access/actor-store.ts'
+import { checkNotEnded } from '../access/caller-store.ts'
 import { checkRecentPassword } from '../access/recent-password.ts'
 import { maxTtlOf, ttlKindOf, type TtlPolicy } from '../access/token-policy.ts'
 import type { Config } from '../config.ts'
@@ -13,7 +14,7 @@ import type { Deps } from '../http/deps.ts'
 import { orProblems, readResource, refuse } from '../jsonapi/body.ts'
 import { insertOrigins, othersWhoSaw } from './handed-out-store.ts'
 import { newTokenText } from './token-text.ts'
-import { countTokens, insertToken, type TokenOwner, type TokenRow } from './token-store.ts'
+import { countTokens, deleteToken, insertToken, type TokenOwner, type TokenRow } from './token-store.ts'
 
 const LIFE_YEARS = 2
 
@@ -114,6 +115,8 @@ type NewToken = {
   isSingle: boolean
   /** Null for the command line. */
   maker: Actor | null
+  /** The id of the token that ends with this one, perhaps the maker's own. */
+  replaced?: string | undefined
   /** Replaces the maker's id as creator. */
   createdById?: string
   /** Replaces a generated text. Only the token of the first administrator may be chosen. */
@@ -156,16 +159,22 @@ export async function problemsOfToken(
   return problems
 }
 
-/** Creates a token. Only the answer to its creation contains its text. */
+/**
+ * Creates a token. Only the answer to its creation contains its text. Throws 401 if the token of the maker has ended. The rows that
+ * it waits for are locked by then.
+ */
 export async function createToken(
   tx: Transaction,
   deps: Pick<Deps, 'newId' | 'clock'>,
-  { owner, userId, organization, isSingle, maker, createdById, text: given }: NewToken,
+  { owner, userId, organization, isSingle, maker, replaced, createdById, text: given }: NewToken,
   { description, expiresAt }: TokenRequest,
 ): Promise<{ token: TokenRow; text: string }> {
   const text = given ?? newTokenText(owner.kind === 'audit-trails' ? 'organization' : owner.kind)
   const now = deps.clock.now()
   checkRecentPassword(maker, now)
+  if (maker !== null) await checkNotEnded(tx, maker)
+  const others = maker === null ? [] : await othersWhoSaw(tx, maker)
+  if (replaced !== undefined) await deleteToken(tx, replaced)
   const token = await insertToken(tx, {
     id: deps.newId('token'),
     hash: hashToken(text),
@@ -181,7 +190,7 @@ export async function createToken(
     expires_at: expiryOf(expiresAt, limitsOf({ owner, organization, maker }, now), now),
     last_used_at: null,
   })
-  if (maker !== null) await insertOrigins(tx, token, await othersWhoSaw(tx, maker))
+  await insertOrigins(tx, token, others)
   return { token, text }
 }
 

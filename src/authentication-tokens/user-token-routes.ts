@@ -37,9 +37,10 @@ export const userTokenRoutes: readonly Route[] = [
     permission: 'user:tokens',
     summary: 'End all tokens of a user, except the one that asks',
     act: async ({ tx, actor, address: { userId } }) => {
-      const count = await endTokensOf(tx, userId, actor.tokenId)
-      if (count === 0) return unchanged(undefined)
-      return done(undefined, { action: 'user-token.end-all', resourceId: userId, details: { count } })
+      const { tokens: count, codes } = await endTokensOf(tx, userId, actor.tokenId)
+      if (count === 0 && codes === 0) return unchanged(undefined)
+      const details = { count, 'login-codes': codes }
+      return done(undefined, { action: 'user-token.end-all', resourceId: userId, details })
     },
   }),
 

@@ -51,9 +51,10 @@ export async function createPasswordLinkFor(config: Config, name: string) {
 export async function endTokensFor(config: Config, username: string): Promise<{ ended: number }> {
   return writeDatabase(config, async (tx) => {
     const { id } = await userNamed(tx, username)
-    const count = await endTokensOf(tx, id)
-    const about = { resourceType: 'users', resourceId: id, details: { count } }
-    if (count > 0) await auditOperator(tx, config, { action: 'user-token.end-all', ...about })
+    const { tokens: count, codes } = await endTokensOf(tx, id)
+    const details = { count, 'login-codes': codes }
+    const about = { resourceType: 'users', resourceId: id, details }
+    if (count > 0 || codes > 0) await auditOperator(tx, config, { action: 'user-token.end-all', ...about })
     return { ended: count }
   })
 }

@@ -103,6 +103,11 @@ export function forUpdate(tx: Locking): <Query extends { forUpdate(): Query }>(q
   return (query) => (locksRows(tx) ? query.forUpdate() : query)
 }
 
+/** For `$call`: keeps the rows that the query finds from being deleted until the write ends; others may change them. */
+export function forKeeping(tx: Locking): <Query extends { forKeyShare(): Query }>(query: Query) => Query {
+  return (query) => (locksRows(tx) ? query.forKeyShare() : query)
+}
+
 /** Any number that no other program uses for two-part advisory locks in this database. */
 const LOCKED_TEXTS = 7_883_204
 

@@ -113,7 +113,7 @@ export function changesRows(text: string): boolean {
 }
 
 export function locksRows(text: string): boolean {
-  return text.includes('for update')
+  return /for (update|key share)/.test(text)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { existing } from '../core/existing.ts'
 import { randomBytes } from 'node:crypto'
 import { hashToken } from '../access/actor-store.ts'
+import { COMMAND_LINE_TOKEN } from '../access/operator.ts'
 import { createApp } from '../app.ts'
 import { operatorSecretKey, readDatabase, systemUser } from '../operation/command-database.ts'
 import type { Config } from '../config.ts'
@@ -12,9 +13,6 @@ import { createLog } from '../operation/log.ts'
 import { openPrepared } from '../operation/prepare.ts'
 import { findUserByUsername, type UserRow, findSiteAdministrators } from '../users/user-store.ts'
 import { keyOf } from '../users/users.ts'
-
-/** The token id in audit events of a command's own server. */
-export const COMMAND_LINE_TOKEN = 'command-line'
 
 /** The token is valid only while its server runs, so it needs no expiry. */
 const NEVER = '9999-12-31T23:59:59.999Z'

@@ -43,8 +43,14 @@ export function findLoginCode(tx: Transaction, hash: string): Promise<LoginCodeR
   return tx.db.selectFrom('login_codes').where('hash', '=', hash).selectAll().executeTakeFirst()
 }
 
-export async function deleteLoginCodesOf(tx: Transaction, userId: string): Promise<void> {
-  await tx.db.deleteFrom('login_codes').where('user_id', '=', userId).execute()
+/** Returns how many of them were not used. */
+export async function deleteLoginCodesOf(tx: Transaction, userId: string): Promise<number> {
+  const rows = await tx.db
+    .deleteFrom('login_codes')
+    .where('user_id', '=', userId)
+    .returning('used_at')
+    .execute()
+  return rows.filter(({ used_at }) => used_at === null).length
 }
 
 /** Notes the token that was made with a code. */

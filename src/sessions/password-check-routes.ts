@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { accountOf } from '../access/actor.ts'
 import { timestamp } from '../core/clock.ts'
-import { invalid, invalidBy } from '../core/errors.ts'
-import { existing } from '../core/existing.ts'
+import { AppError, invalid, invalidBy } from '../core/errors.ts'
 import { done } from '../http/outcome.ts'
 import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
@@ -54,7 +53,9 @@ export const passwordCheckRoutes: readonly Route[] = [
       const user = await lockUser(tx, resource.user.id)
       // It was changed while this one was checked.
       if (user?.password_hash !== stored) throw invalidBy(WRONG)
-      const session = existing(await notePasswordCheck(tx, actor.tokenId, timestamp(deps.clock.now())))
+      const session = await notePasswordCheck(tx, actor.tokenId, timestamp(deps.clock.now()))
+      // It has ended while the password was checked.
+      if (session === undefined || user?.is_suspended === 1) throw new AppError('unauthorized')
       return done(session, { action: 'session.check-password', details: { user: user?.id } })
     },
     document: ({ result: session }) => document(sessionResource.fragment({ session, sessionId: session.id })),

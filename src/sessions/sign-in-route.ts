@@ -14,7 +14,7 @@ import { parseResource, refuse } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
 import { createAccount, takenProblems } from '../users/accounts.ts'
 import { isOutdated, type Asker } from '../users/password.ts'
-import { endTokensOf } from '../login/ended-tokens.ts'
+import { endedDetails, endTokensOf } from '../login/ended-tokens.ts'
 import { deletePasswordLink, findPasswordLink } from '../users/password-link-store.ts'
 import {
   findUserByEmail,
@@ -225,13 +225,13 @@ async function byLink(
       await deleteSessionsOf(tx, user.id)
       // Somebody else may have made them with a stolen session. The first password replaces no session.
       const isReset = user.password_hash !== null && !keepsTokens
-      const endedTokens = isReset ? await endTokensOf(tx, user.id) : undefined
+      const ended = isReset ? await endTokensOf(tx, user.id) : undefined
       const name = existing(account?.user.username ?? user.username)
       const event = {
         action: 'user.set-password',
         resourceType: 'users',
         resourceId: user.id,
-        details: { username: name, by: 'link', 'ended-tokens': endedTokens },
+        details: { username: name, by: 'link', ...endedDetails(ended) },
       }
       return { username: name, events: account === undefined ? [event] : [account.event, event] }
     },

@@ -1,8 +1,9 @@
+import { checkNotEnded } from '../access/caller-store.ts'
 import { checkRecentPassword } from '../access/recent-password.ts'
 import { othersWhoSaw } from '../authentication-tokens/handed-out-store.ts'
 import { timestamp } from '../core/clock.ts'
 import { existing } from '../core/existing.ts'
-import { notFound } from '../core/errors.ts'
+import { AppError, notFound } from '../core/errors.ts'
 import { ok } from '../http/call.ts'
 import { done, doneAll } from '../http/outcome.ts'
 import { accountOf } from '../access/actor.ts'
@@ -10,7 +11,7 @@ import type { Route } from '../http/route.ts'
 import { write } from '../http/write-route.ts'
 import { readResource } from '../jsonapi/body.ts'
 import { document } from '../jsonapi/document.ts'
-import { endTokensOf } from '../login/ended-tokens.ts'
+import { endedDetails, endTokensOf } from '../login/ended-tokens.ts'
 import { clientAddressOf } from '../sessions/client-address.ts'
 import { deleteSessionsOf, notePasswordCheck } from '../sessions/session-store.ts'
 import { userFragment } from './user-document.ts'
@@ -66,14 +67,16 @@ export const passwordRoutes: readonly Route[] = [
     },
     act: async ({ tx, deps, actor, resource, body: { attributes }, prepared: { before, changed } }) => {
       const user = await lockUser(tx, resource.user.id)
+      if (user?.is_suspended === 1) throw new AppError('unauthorized')
+      await checkNotEnded(tx, actor)
       if (user?.password_hash !== before) throw notFound()
       await updateUser(tx, user.id, { password_hash: existing(changed).hash })
       await deleteSessionsOf(tx, user.id, actor.tokenId)
       await deletePasswordLinksOf(tx, user.id)
       await notePasswordCheck(tx, actor.tokenId, timestamp(deps.clock.now()))
       const endsTokens = attributes['end-tokens'] === true
-      const endedTokens = endsTokens ? await endTokensOf(tx, user.id, actor.tokenId) : undefined
-      const details = { username: user.username, by: 'user', 'ended-tokens': endedTokens }
+      const ended = endsTokens ? await endTokensOf(tx, user.id, actor.tokenId) : undefined
+      const details = { username: user.username, by: 'user', ...endedDetails(ended) }
       return done(user, { action: 'user.set-password', details })
     },
     document: (context) => {
@@ -97,6 +100,9 @@ export const passwordRoutes: readonly Route[] = [
     body: (bytes) => readResource(bytes, passwordLinkBody),
     act: async ({ tx, deps, actor, address: { id } }) => {
       checkRecentPassword(actor, deps.clock.now())
+      // Whoever ends the token meanwhile may hold this row.
+      await lockUser(tx, id)
+      await checkNotEnded(tx, actor)
       const isSeen = (await othersWhoSaw(tx, actor)).length > 0
       const maker = { created_by_id: actor.userId, made_with_id: isSeen ? actor.tokenId : null }
       const { event, ...link } = await createPasswordLink(tx, deps, id, maker)
