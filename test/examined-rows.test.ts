@@ -33,6 +33,7 @@ const growing: Readonly<Record<string, readonly string[]>> = {
   '/teams/:team_id/access-grants': [],
   '/teams/:team_id/authentication-tokens': [],
   '/workspaces/:workspace_id/access-grants': [],
+  '/workspaces/:workspace_id/output-versions': [],
   '/workspaces/:workspace_id/access-holders': [],
   '/projects/:project_id/access-holders': [],
   '/organizations/:organization_name/refusals': ['filter[request-id]'],
