@@ -80,21 +80,26 @@ export class ExaminedRows {
     return examined
   }
 
-  /** How many rows the statements of `work` look at, those that are to be counted. */
-  async by(work: () => Promise<unknown>, isCounted: (ran: Ran) => boolean): Promise<number> {
+  /** How many rows the statements of `work` look at, those that are to be counted, and the one that looks at most. */
+  async by(
+    work: () => Promise<unknown>,
+    isCounted: (ran: Ran) => boolean,
+  ): Promise<{ rows: number; worst: string }> {
     this.#ran = []
     await work()
     const all = this.#ran.filter(isCounted)
     // The statements of the count are watched, too.
     this.#ran = []
     let sum = 0
+    let [most, worst] = [0, '']
     for (const ran of all) {
       const key = JSON.stringify([ran.text, ran.values, ran.isFirst])
       const rows = this.#known.get(key) ?? (await this.#count(ran))
       this.#known.set(key, rows)
       sum += rows
+      if (rows > most) [most, worst] = [rows, ran.text]
     }
-    return sum
+    return { rows: sum, worst }
   }
 
   async close(): Promise<void> {
