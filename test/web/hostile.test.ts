@@ -4,7 +4,7 @@ import { pixelsBeyond, type Tab } from '../support/chromium.ts'
 import { hostileTexts } from '../support/hostile-texts.ts'
 import { PASSWORD, usePages } from '../support/pages.ts'
 import { base64, createState, lock, postState, stateText } from '../support/states.ts'
-import { body, createTeam, createWorkspace } from '../support/world.ts'
+import { body, createTeam, createUser, createWorkspace } from '../support/world.ts'
 
 const NARROW = 360
 const MOST_NAMES = 4
@@ -283,10 +283,13 @@ describe('a hundred hostile texts', () => {
     '/\t/elsewhere.example',
     `javascript:document.title='ran'`,
   ])('lead nobody elsewhere after signing in: %s', async (next) => {
+    // A person of its own: the owner has signed in as often as an account may in a row.
+    const visitor = await createUser(pages.server, 'visitor')
+    await pages.add('visitor', visitor)
     const tab = await watched()
     const { page } = tab
     await page.goto(`${pages.server.address}/app/~/sign-in?next=${encodeURIComponent(next)}`)
-    await page.getByLabel('User name or email').fill(pages.usernameOf('owner'))
+    await page.getByLabel('User name or email').fill(visitor.username)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('button', { name: 'Sign out' }).or(page.getByText('No such page')).first().waitFor()
