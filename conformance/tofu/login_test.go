@@ -95,6 +95,7 @@ func TestLoginCodeThatIsUsedAgainGivesNothingAndEndsNothing(t *testing.T) {
 			return address
 		}))
 		first.ok(t, "init")
+		l.tokens = l.countTokens(t)
 		l.wantRefusal(t, second, "the code is unknown or was used before", func(page *url.URL) string {
 			return page.Query().Get("redirect_uri") + "?code=" + code + "&state=" + page.Query().Get("state")
 		})
